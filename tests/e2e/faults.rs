@@ -513,6 +513,25 @@ async fn a_bot_that_may_not_write_tries_once() {
 }
 
 #[tokio::test]
+async fn a_bot_that_may_not_write_reacts_and_calls_no_model_before_it_may() {
+    World::run(async |w| {
+        w.model.always("Nine.");
+        w.say("ben", "the hall has nine tables");
+        w.telegram.add_bot_to(w.chat, ChatMemberStatus::Restricted, w.member("ann"));
+        for _ in 0..3 {
+            w.say("ann", "@bot how many?");
+            w.settled().await;
+        }
+        assert_eq!(calls_of(w, "setMessageReaction").len(), 3);
+        assert_eq!((calls_of(w, "sendMessage").len(), w.model.requests().len()), (1, 1));
+        w.telegram.add_bot_to(w.chat, ChatMemberStatus::Member, w.member("ann"));
+        let tag = w.say("ann", "@bot and now?");
+        assert!(w.answer_to(tag).await.text.starts_with("Nine"));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_answer_whose_question_was_deleted_is_no_reply() {
     World::run(async |w| {
         let tag = Post::new(w.member("ann"), "@bot how many?", w.clock.now());

@@ -56,12 +56,13 @@ use crate::answering::question::load_question;
 use crate::answering::read_material::read_material;
 use crate::answering::store_answer::store_answer;
 use crate::answering::transcribe::transcribe_nearby;
-use crate::answering::unanswered::{close, count_as_old, give_up, refuse};
+use crate::answering::unanswered::{close, count_as_old, give_up, mark_unsent, refuse};
 use crate::answering::unasked::is_left_open;
 use crate::answering::write_draft::{DraftOutcome, first_step, write_draft};
 use crate::delivery::LONG_HOLD;
 use chime_core::{AddressedBy, Job, JobKind, MessageAt, ParsedTrigger, RefusalReason};
 use chime_jobs::{JobError, JobOutcome, JobResult};
+use chime_store::chats;
 
 pub use capture::{capture_missed, capture_new};
 pub use deliver::deliver;
@@ -96,8 +97,11 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
         return Err(JobError::Later(wait));
     }
     services.gateway.wait_for_facts().await;
+    let (chat, is_unasked) = (at.chat, job.kind() == JobKind::Ambient);
+    if services.base.store.read(move |conn| chats::refuses_sending(conn, chat, now)).await? {
+        return mark_unsent(services, job, at).await;
+    }
     let untranscribed = transcribe_nearby(services, at, parsed).await;
-    let is_unasked = job.kind() == JobKind::Ambient;
     let mut question = match load_question(services, at, parsed, is_unasked).await? {
         Ok(question) => *question,
         Err(ClosedTrigger::Old(trigger)) => return count_as_old(services, job, &trigger).await,

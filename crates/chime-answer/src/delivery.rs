@@ -82,6 +82,8 @@ pub enum SendStep {
     /// Give the reply up and mark the trigger with a reaction: the part was certainly not delivered, but the bot can
     /// act in the chat.
     GiveUpVisibly(String),
+    /// As [`GiveUpVisibly`](Self::GiveUpVisibly), and record that the bot may not send to the chat.
+    GiveUpWithoutRight(String),
     /// As [`GiveUpVisibly`](Self::GiveUpVisibly), and send nothing to the chat, not even the reaction, until then.
     GiveUpAndHold {
         until: Timestamp,
@@ -123,6 +125,12 @@ fn is_about_rights(why: &str) -> bool {
     ["ephemeral", "rights", "admin"].iter().any(|word| why.contains(word))
 }
 
+/// Returns `true` if Telegram's refusal says that the bot is in the chat without the right to send.
+fn is_about_sending(why: &str) -> bool {
+    let why = why.to_lowercase();
+    ["rights to send", "write_forbidden", "plain_forbidden", "chat_restricted"].iter().any(|words| why.contains(words))
+}
+
 /// Returns the next step after an attempt to send a part.
 pub fn after_send(result: Result<MessageId, TelegramError>, state: PartState, now: Timestamp) -> SendStep {
     if state.is_for_one
@@ -142,6 +150,7 @@ pub fn after_send(result: Result<MessageId, TelegramError>, state: PartState, no
         TelegramError::Migrated { to } if state.moves == 0 => SendStep::Follow(to),
         TelegramError::Refused { .. } if !state.is_plain => SendStep::SendPlain,
         TelegramError::ForumTopicGone | TelegramError::Refused { .. } => SendStep::GiveUpVisibly(why),
+        TelegramError::Gone { description } if is_about_sending(&description) => SendStep::GiveUpWithoutRight(why),
         TelegramError::Gone { .. } | TelegramError::NotModified => SendStep::GiveUp(why),
         TelegramError::Throttled { retry_after } if state.is_promised || age + retry_after <= STALE_AFTER => {
             SendStep::HoldChatUntil(now.plus(retry_after))
@@ -265,6 +274,7 @@ mod tests {
             SendStep::Follow(chat) => format!("follow to {chat}"),
             SendStep::GiveUp(why) => format!("give up: {why}"),
             SendStep::GiveUpAndHold { until, why } => format!("give up, hold for {:?}: {why}", until.since(now)),
+            SendStep::GiveUpWithoutRight(why) => format!("give up, may not send: {why}"),
             SendStep::GiveUpVisibly(why) | SendStep::GiveUpUnknown(why) => format!("give up with a reaction: {why}"),
         };
         assert_eq!(step, expected);
@@ -372,6 +382,9 @@ mod tests {
     fn a_gone_target_costs_the_reply_mark_and_not_the_reply() {
         check(TelegramError::ReplyGone, 0, 0, "send without reply");
         check(TelegramError::Migrated { to: ChatId(-1001) }, 0, 0, "follow to -1001");
+        let no_right = "not enough rights to send text messages";
+        let expected = "give up, may not send: the chat is out of reach: not enough rights to send text messages";
+        check(gone(no_right), 0, 0, expected);
         check(gone("kicked"), 0, 0, "give up: the chat is out of reach: kicked");
         check(TelegramError::ForumTopicGone, 0, 0, "give up with a reaction: the topic is closed or gone");
         let (state, now) = state(0, 0);

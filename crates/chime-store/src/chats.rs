@@ -149,6 +149,23 @@ pub fn refuses_ephemeral(conn: &Reader, chat: ChatId, now: Timestamp) -> Result<
     )
 }
 
+/// Records that the bot lacks the right to send to the chat; `None` removes this.
+pub fn set_sending_refused(tx: &Writer<'_>, chat: ChatId, at: Option<Timestamp>) -> Result<()> {
+    tx.run(
+        "UPDATE chat SET sending_refused_at = :at WHERE telegram_chat_id = :chat",
+        params! { ":chat": chat, ":at": at },
+    )
+}
+
+/// Returns `true` if the bot lacked the right to send to the chat a few minutes ago.
+pub fn refuses_sending(conn: &Reader, chat: ChatId, now: Timestamp) -> Result<bool> {
+    const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5 * 60);
+    conn.any(
+        "SELECT 1 FROM chat WHERE telegram_chat_id = :chat AND sending_refused_at > :since",
+        params! { ":chat": chat, ":since": now.minus(TRIED_AGAIN_AFTER) },
+    )
+}
+
 pub(super) const FAMILY: Family = Family {
     tables: &["chat", "chat_alias", "member"],
     moved: &[("chat_alias", None), ("member", None)],

@@ -6,13 +6,14 @@ use rusqlite::Connection;
 use super::{Result, StoreError, Writer, messages};
 
 /// SQL of all migrations in order. The first one leads to version 1.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/0001_schema.sql"),
     include_str!("../../../migrations/0002_members_who_left.sql"),
     include_str!("../../../migrations/0003_recent_controls.sql"),
     include_str!("../../../migrations/0004_forgetting.sql"),
     include_str!("../../../migrations/0005_stems.sql"),
     include_str!("../../../migrations/0006_slavic_stems.sql"),
+    include_str!("../../../migrations/0010_refused_sends.sql"),
 ];
 
 /// Schema version that this program writes, and the newest that it can read.
@@ -86,6 +87,8 @@ mod tests {
             let language = Language::from_code(code);
             messages::take_in(tx, &ChatRow { language, ..row }, &message)?;
             search::clear(tx)?;
+            // Later migrations run again too.
+            tx.execute_batch("ALTER TABLE chat DROP COLUMN sending_refused_at")?;
             tx.pragma_update(None, "user_version", BEFORE)?;
             Ok(())
         });

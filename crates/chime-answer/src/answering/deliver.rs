@@ -161,6 +161,11 @@ impl Delivery<'_> {
                     self.mark_waiting(&part).await?;
                     Err(JobError::Later(until.since(self.services.base.clock.now())))
                 }
+                SendStep::GiveUpWithoutRight(why) => {
+                    let chat = part.outgoing.to.chat;
+                    self.record(move |tx| chats::set_sending_refused(tx, chat, Some(now))).await?;
+                    self.give_up_visibly(&part, &why, None).await
+                }
                 SendStep::GiveUpAndHold { until, why } => {
                     self.services.state.traffic.hold(part.outgoing.to.chat, now, until);
                     self.give_up_visibly(&part, &why, None).await

@@ -1,6 +1,7 @@
 //! Ends the jobs of triggers without an answer: the daily tokens are used up, the member may not ask, or the trigger
 //! waited too long.
 
+use crate::answering::deliver::UNDELIVERED_REACTION;
 use crate::answering::services::Services;
 use crate::answering::stream::take_back;
 use chime_access::gateway::ask::UsageRecord;
@@ -61,6 +62,16 @@ pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &Store
 pub(super) async fn give_up(services: &Services, job: &Job) -> Result<(), JobError> {
     take_back(services, &job.payload.reply_key()).await?;
     close(services, job, Vec::new()).await
+}
+
+/// Ends the job of a trigger in a chat to which the bot may not send. Its author sees a reaction, if that is allowed.
+pub(super) async fn mark_unsent(services: &Services, job: &Job, at: MessageAt) -> Result<(), JobError> {
+    if job.kind() != JobKind::Ambient
+        && let Err(error) = services.base.telegram.react(at.chat, at.message, Some(UNDELIVERED_REACTION)).await
+    {
+        tracing::info!(%error, "a question that cannot be answered is not marked");
+    }
+    give_up(services, job).await
 }
 
 /// Ends a job without a reply.

@@ -354,8 +354,9 @@ fn note_membership(
         Access::Allowed => {
             if let Some(row) = chats::find(tx, membership.chat.id)? {
                 chats::set_present(tx, row.key)?;
-                // The bot may have become an admin.
+                // The bot may have become an admin, or may send again.
                 chats::set_ephemeral_refused(tx, membership.chat.id, None)?;
+                chats::set_sending_refused(tx, membership.chat.id, None)?;
                 authorize::set_language_of_app(tx, row.key, membership.language.as_deref())?;
                 announce(tx, membership.chat.id, setting, now, applied)?;
             }
