@@ -13,7 +13,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("../../../migrations/0004_forgetting.sql"),
     include_str!("../../../migrations/0005_stems.sql"),
     include_str!("../../../migrations/0006_slavic_stems.sql"),
-    include_str!("../../../migrations/0010_refused_sends.sql"),
+    include_str!("../../../migrations/0007_refused_sends.sql"),
 ];
 
 /// Schema version that this program writes, and the newest that it can read.
