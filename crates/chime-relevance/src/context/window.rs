@@ -42,18 +42,15 @@ const STRETCHES_SHARE: f64 = 0.6;
 /// Tokens added to that share unless the question is about a time, and the largest share with them.
 const STRETCHES_TOKENS: f64 = 480.0;
 const LARGEST_STRETCHES_SHARE: f64 = 0.8;
-/// Share of that budget for the best stretch with the rest of its talk: if it is about the subject of the question, and
-/// if it may only share a word with it.
+/// Share of that budget for the best stretch with the rest of its talk.
 const TALK_SHARE: f64 = 0.5;
-const UNSURE_TALK_SHARE: f64 = 0.2;
 /// Score of the messages of the best stretch, and the factor on the score for each further stretch.
 const STRETCH_SCORE: f64 = 0.95;
 const STRETCH_DECAY: f64 = 0.97;
 /// Minimum score of a stretch if the question may be general, as "any ideas then?" is: it is short, and none of its
 /// words occurs in the newest messages.
 const SURE_STRETCH: f64 = 0.4;
-/// Minimum score of the best stretch at which it counts as about the subject of the question, so that its messages join
-/// the focus.
+/// Minimum score of the best stretch at which its messages join the focus.
 const ABOUT: f64 = 0.9;
 /// Number of best stretches that keep a picked message in the focus: the message must be part of one of them.
 const NARROWED_TO: usize = 2;
@@ -193,8 +190,7 @@ impl Stretches {
             stretches.best = stretches.best.map(|best| best.max(stretch.score));
             let needed = stretch.messages.iter().filter(|stored| !seen.contains(&stored.seq)).map(tokens).sum();
             let Some(rest) = left.checked_sub(needed) else { continue };
-            let share = if stretch.score >= ABOUT { TALK_SHARE } else { UNSURE_TALK_SHARE };
-            let mut for_talk = ((budget * share) as usize).saturating_sub(needed).min(rest);
+            let mut for_talk = ((budget * TALK_SHARE) as usize).saturating_sub(needed).min(rest);
             left = rest - for_talk;
             let has_space = |stored: &StoredMessage| {
                 let rest = for_talk.checked_sub(tokens(stored));
