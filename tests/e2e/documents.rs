@@ -8,8 +8,10 @@ use std::time::Duration;
 use chime_core::texts::texts;
 use chime_core::{EntityKind, MessageId};
 use chime_sandbox::{ChatMemberStatus, NewMember, Post, PostContent};
+use chime_testkit::Reply;
 use chime_world::World;
 use rusqlite::Connection;
+use serde_json::json;
 
 use crate::links::exported;
 use crate::privacy::found_in_files;
@@ -420,6 +422,48 @@ async fn an_old_document_and_an_album_are_read() {
         let prompt = w.prompt(2).await;
         let (menu, seats) = (prompt.find("· menu.docx] Soup"), prompt.find("· seats.docx] Twelve"));
         assert!(menu.is_some() && menu < seats, "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_model_opens_a_file_by_the_number_of_its_message() {
+    World::with(&[("EMBEDDING", "off")], async |w| {
+        with_reader(w).await;
+        w.telegram.put_file("packing.txt", "Two litres of water each.\n\nThe key box opens with 4471.");
+        let content = PostContent::Document { file_name: "packing.txt".to_owned() };
+        let said = Post::new(w.member("ann"), "packing list, print it", w.clock.now()).with(content);
+        let posted = w.telegram.say(w.chat, said);
+        for number in 0..210 {
+            w.say("cat", &format!("the shed needs paint number {number} and a brush"));
+        }
+        w.settled().await;
+        let id = format!("m{}", w.stored(w.chat, posted).await.expect("it is stored").seq);
+        w.model.script([
+            Reply::Tools(vec![("search_messages", json!({"query": "packing"}))]),
+            Reply::Tools(vec![("open_link_or_file", json!({"id": id}))]),
+            Reply::text("It opens with 4471 [source: d1]."),
+        ]);
+        let tag = w.say("ben", "@bot by which code can we get into the cottage tomorrow night?");
+        let answer = w.answer_to(tag).await;
+        assert!(answer.text.contains("Document: packing.txt (ann "), "{}", answer.text);
+        let requests: Vec<String> = w.model.requests().iter().map(ToString::to_string).collect();
+        // It is offered as soon as the model sees a message with a file.
+        assert!(!requests[0].contains("open_link_or_file\"") && requests[1].contains("open_link_or_file"));
+        assert!(!requests[1].contains("4471") && requests[2].contains("opens with 4471"), "{}", requests[2]);
+
+        // Nobody reads the file of a member who opted out.
+        let out = w.say("ann", "/optout");
+        w.answer_to(out).await;
+        w.settled().await;
+        post(w, "dan", "menu.txt", "Soup and bread.");
+        w.model.script([
+            Reply::Tools(vec![("open_link_or_file", json!({"id": id}))]),
+            Reply::text("I do not know."),
+        ]);
+        let tag = w.say("ben", "@bot by which code can we get into the cottage at the weekend?");
+        w.answer_to(tag).await;
+        assert!(!w.model.requests().last().expect("a request").to_string().contains("opens with 4471"));
     })
     .await;
 }

@@ -145,14 +145,14 @@ async fn a_model_opens_a_link_by_the_number_of_its_message() {
         w.say("dan", "mine too, and the pump is at the club");
         w.settled().await;
         w.model.script([
-            Reply::Tools(vec![("read_link", json!({"id": 1}))]),
+            Reply::Tools(vec![("open_link_or_file", json!({"id": 1}))]),
             Reply::text("From Wednesday to Sunday [source: p1]."),
         ]);
         let tag = w.say("ben", "@bot on which days of the week could all of us go and eat at that place together?");
         let answer = w.answer_to(tag).await;
         assert!(answer.text.contains("Page: Volcano"), "{}", answer.text);
         let requests = w.model.requests();
-        assert!(requests[0].to_string().contains("read_link") && requests[1].to_string().contains(HOURS));
+        assert!(requests[0].to_string().contains("open_link_or_file") && requests[1].to_string().contains(HOURS));
         assert_eq!(site.count(), 1);
     })
     .await;

@@ -33,7 +33,7 @@ impl PostedText {
         Self { kind: SourceKind::Page, stored: stored.clone(), address: address.to_owned(), is_asked: true }
     }
 
-    fn document(stored: &StoredMessage, is_asked: bool) -> Self {
+    pub fn document(stored: &StoredMessage, is_asked: bool) -> Self {
         let file = stored.message.file.as_ref().map_or("", |file| &file.unique_id);
         Self { kind: SourceKind::Document, stored: stored.clone(), address: format!("file:{file}"), is_asked }
     }
@@ -109,8 +109,6 @@ pub fn asked_documents<'w>(
 ) -> Vec<PostedText> {
     let asked = lower_words(ask);
     let names_document = has_word(&asked, |language| &language.documents);
-    let is_document =
-        |stored: &StoredMessage| stored.message.kind == Kind::Document && stored.message.role == Role::User;
     let newest = window.entries.iter().map(shown).rfind(|stored| names_document && is_document(stored));
     let named = posted.iter().filter(|stored| is_named(&stored.message, ask, &asked, names_document));
     let anchor = window.anchor_entry().map(shown);
@@ -125,6 +123,11 @@ pub fn asked_documents<'w>(
         }
     }
     documents
+}
+
+/// Returns `true` if a member posted a document with the message.
+pub fn is_document(stored: &StoredMessage) -> bool {
+    stored.message.kind == Kind::Document && stored.message.role == Role::User
 }
 
 /// Returns the last message of the window if a question of few words follows it.

@@ -52,13 +52,14 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
         match text {
             Ok(text) => {
                 if posted.is_asked {
-                    lines.extend(question.tell_unread_parts(&posted, &text).map(|line| (0, line)));
+                    lines.extend(question.tell_unread_parts(&posted, &text).into_iter().map(|line| (0, line)));
                 }
                 lines.extend(ranked_lines(services, question, text).await.into_iter().enumerate());
             }
             Err(why) if posted.is_asked => {
-                question.tell_unread(&posted, why);
-                let text = format!("(The text of {} could not be read.)", posted.name());
+                let told = question.tell_unread(&posted, why);
+                let name = posted.name();
+                let text = format!("(The text of {name} could not be read. Below your answer will stand, so do not repeat it: {told})");
                 lines.push((0, PieceLine { text, source: None }));
             }
             Err(_) => {}
@@ -99,9 +100,11 @@ impl QuestionContext {
         texts(self.language().unwrap_or(self.chat.speaks()).code())
     }
 
-    /// Adds the reason why a text could not be read to the answer.
-    pub(super) fn tell_unread(&mut self, posted: &PostedText, why: UnreadReason) {
-        self.remark(why.sentence(&posted.name(), self.texts()));
+    /// Adds the reason why a text could not be read to the answer, and returns it.
+    pub(super) fn tell_unread(&mut self, posted: &PostedText, why: UnreadReason) -> String {
+        let sentence = why.sentence(&posted.name(), self.texts());
+        self.remark(sentence.clone());
+        sentence
     }
 
     /// Adds to the answer and to its prompt that a voice message which the question is about is among the
@@ -116,17 +119,20 @@ impl QuestionContext {
         }
     }
 
-    /// Adds to the answer which parts of a text could not be read. Returns a line about the pages among them for the
-    /// prompt.
-    fn tell_unread_parts(&mut self, posted: &PostedText, text: &ReadText) -> Option<PieceLine> {
+    /// Adds to the answer which parts of a text could not be read. Returns lines about them for the prompt.
+    pub(super) fn tell_unread_parts(&mut self, posted: &PostedText, text: &ReadText) -> Vec<PieceLine> {
+        let mut lines = Vec::new();
         let (texts, name) = (self.texts(), posted.name());
         let shown = escape_markdown(&name);
         if text.is_cut {
             self.remark(filled(&texts.unread.cut, &[("page", &shown)]));
+            lines.push(format!("(Only the beginning of {name} was read, so it may say more.)"));
         }
-        let pages = text.pages_without_text()?;
-        self.remark(filled(&texts.unread_file.pages, &[("file", &shown), ("pages", &pages)]));
-        Some(PieceLine { text: format!("(No text could be read on these pages of {name}: {pages}.)"), source: None })
+        if let Some(pages) = text.pages_without_text() {
+            self.remark(filled(&texts.unread_file.pages, &[("file", &shown), ("pages", &pages)]));
+            lines.push(format!("(No text could be read on these pages of {name}: {pages}.)"));
+        }
+        lines.into_iter().map(|text| PieceLine { text, source: None }).collect()
     }
 
     /// Adds a sentence to the answer, once.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::answer_steps::{ModelAttempt, ModelFailure, WindowSize};
 use crate::answering::ask::{ask, model_request};
 use crate::answering::log;
-use crate::answering::pages::{may_read_links, read_link};
+use crate::answering::pages::{may_open_posted, open_posted};
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::answering::web::{may_search_web, search_web};
@@ -57,7 +57,7 @@ pub(super) async fn converse(
             && services.base.clock.now() < until
             && question.gateway.allowance(after(question.spent, spent)) == Allowance::Ample;
         let outside =
-            OutsideTools { links: may_read_links(services, question), web: may_search_web(services, question) };
+            OutsideTools { posted: may_open_posted(services, question), web: may_search_web(services, question) };
         prompt.tools.offered = if is_open { offered(question.is_all_shown(), outside) } else { Vec::new() };
         // The request does not describe the tools if the model is small, since small models use them badly, or if the
         // prompt already shows the whole chat.
@@ -101,7 +101,7 @@ async fn look_up(
             Ok(lookup) => {
                 let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
                 let finding = match lookup {
-                    LookupCall::ReadLink { message, n } => read_link(services, question, message, n).await,
+                    LookupCall::OpenPosted { message, n } => open_posted(services, question, message, n).await,
                     LookupCall::SearchWeb(query) => search_web(services, question, &query).await,
                     lookup => find_in_chat(services, question, lookup).await,
                 };
@@ -144,16 +144,16 @@ fn after(spent: Spent, tokens: TokenUse) -> Spent {
     Spent { total: spent.total + more, of_chat: spent.of_chat + more, of_member: spent.of_member + more, ..spent }
 }
 
-/// Tools that read something outside of the chat: linked pages, the web.
+/// Tools that read something outside of the chat's messages: files and linked pages, the web.
 #[derive(Debug, Clone, Copy)]
 struct OutsideTools {
-    links: bool,
+    posted: bool,
     web: bool,
 }
 
 impl OutsideTools {
     fn is_any(self) -> bool {
-        self.links || self.web
+        self.posted || self.web
     }
 }
 
@@ -161,7 +161,7 @@ impl OutsideTools {
 /// any.
 fn offered(is_all_shown: bool, outside: OutsideTools) -> Vec<chime_llm::Tool> {
     let is_offered = |tool: &LookupTool| match tool {
-        LookupTool::ReadLink => outside.links,
+        LookupTool::OpenPosted => outside.posted,
         LookupTool::SearchWeb => outside.web,
         _ => !(is_all_shown && outside.is_any()),
     };
@@ -201,7 +201,7 @@ impl LookupScope {
                 }
                 found
             }
-            LookupCall::ReadLink { .. } | LookupCall::SearchWeb(_) => Vec::new(),
+            LookupCall::OpenPosted { .. } | LookupCall::SearchWeb(_) => Vec::new(),
             LookupCall::Summaries { about, tag, span } => {
                 return self.summaries(conn, about.as_deref(), tag.as_deref(), span);
             }

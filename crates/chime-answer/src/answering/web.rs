@@ -125,9 +125,8 @@ pub(super) async fn search_web(services: &Services, question: &mut QuestionConte
     }
     let found = search_results(services, query).await;
     let lines = web_lines(services, question, found);
-    let sources: Vec<_> = lines.into_iter().filter_map(|line| line.source).collect();
-    match sources.is_empty() {
-        true => LookupResult::Nothing("The web gave nothing. Answer without it."),
-        false => LookupResult::Sources(sources),
+    match lines.iter().any(|line| line.source.is_some()) {
+        true => LookupResult::Text(lines),
+        false => LookupResult::Nothing("The web gave nothing. Answer without it."),
     }
 }
