@@ -467,3 +467,42 @@ async fn a_model_opens_a_file_by_the_number_of_its_message() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_question_reads_the_document_that_it_means() {
+    World::run(async |w| {
+        with_reader(w).await;
+        w.model.always("Noted.");
+        let talk = |w: &World, count: usize| {
+            for number in 0..count {
+                w.say("cat", &format!("the shed needs paint number {number} and a brush"));
+            }
+        };
+        let budget = |food: u32| docx(&paragraph(&format!("Food per person costs {food} euros.")));
+        for (file, bytes, between, question, meant) in [
+            ("expenses.csv", b"What,Who\nlight bulbs,Ben".to_vec(), 0, "who paid for the light bulbs and how much, see the csv", "Who: Ben"),
+            ("budget.docx", budget(30), 0, "how much is the food per person in the budget?", "costs 30 euros"),
+            ("budget_v2.docx", budget(34), 1, "and how much does the budget have for food by now?", "costs 34 euros"),
+            ("packing.txt", b"Two litres of water each.".to_vec(), 40, "what does the txt say about the water that we need?", "Two litres"),
+            ("einkauf.md", "Die Gasflasche kostete 91 Euro.".into(), 1, "wie viel hat die Gasflasche laut der Liste gekostet?", "91 Euro"),
+            ("lease.pdf", pdf("Lease", &["No pets, but goldfish."]), 40, "what does the lease pdf say about pets and guests?", "goldfish"),
+        ] {
+            post(w, "ann", file, bytes);
+            talk(w, between);
+            w.settled().await;
+            let tag = w.say("ben", &format!("@bot {question}"));
+            w.answer_to(tag).await;
+            let prompt = w.prompt(w.model.requests().len()).await;
+            assert!(prompt.contains(meant), "{question}: {prompt}");
+            // Of versions of a document, both are read.
+            assert_eq!(prompt.contains("costs 30 euros"), file.contains("budget"), "{question}: {prompt}");
+        }
+        // The newest file that is shown is not read in place of the named one.
+        post(w, "dan", "menu.txt", "Soup and bread.");
+        let tag = w.say("ben", "@bot who posted the lease pdf, and when was that?");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(w.model.requests().len()).await;
+        assert!(prompt.contains("goldfish") && !prompt.contains("Soup and bread"), "{prompt}");
+    })
+    .await;
+}

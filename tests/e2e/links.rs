@@ -159,6 +159,43 @@ async fn a_model_opens_a_link_by_the_number_of_its_message() {
 }
 
 #[tokio::test]
+async fn of_several_links_the_one_by_the_named_member_and_of_the_named_day_is_read() {
+    World::run(async |w| {
+        let site = Site::start(|path| ("text/html", format!("<title>{path}</title><p>{HOURS} This is {path}.</p>")));
+        w.add_site("volcano.example", site.at);
+        w.restart().await;
+        w.model.always("Noted.");
+        w.say("ben", &format!("about showers: {}", site.address("/showers")));
+        w.settled().await;
+        w.clock.advance(2 * DAY);
+        w.say("ben", &format!("look at this {}", site.address("/flat")));
+        w.say("ann", &format!("and a tent {}", site.address("/tent")));
+        for number in 0..40 {
+            w.say("cat", &format!("the shed needs paint number {number} and a brush"));
+        }
+        w.say("ann", &format!("one more {}", site.address("/stove")));
+        w.settled().await;
+        for (question, page) in [
+            ("summarise the link Ben sent", "/flat"),
+            ("open the website that Ben posted: when is the viewing?", "/flat"),
+            ("tl;dr of the link Ben sent two days ago", "/showers"),
+            ("what does the link from ann with the tent say about its size?", "/tent"),
+            ("fass den Link von Ben zusammen", "/flat"),
+        ] {
+            let tag = w.say("dan", &format!("@bot {question}"));
+            w.answer_to(tag).await;
+            let prompt = w.prompt(w.model.requests().len()).await;
+            let read: Vec<&str> = ["/showers", "/flat", "/tent", "/stove"]
+                .into_iter()
+                .filter(|path| prompt.contains(&format!("This is {path}.")))
+                .collect();
+            assert_eq!(read, [page], "{question}: {prompt}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_answer_says_what_could_not_be_read() {
     World::run(async |w| {
         let site = with_site(w).await;

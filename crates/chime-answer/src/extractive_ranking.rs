@@ -16,7 +16,7 @@ use chime_relevance::retrieval::names_time;
 use chime_relevance::retrieval::words::words;
 
 pub use quotes::{bullets, is_tag, says_something};
-pub use shared_words::{shared_word_ratio, stem_substring_ratios};
+pub use shared_words::{shared_word_count, shared_word_ratio, stem_substring_ratios};
 
 /// Weights of the features of a message as the answer to a question. Those of [`crate::support`] are for the sentences of
 /// an answer, which have the words of their source.

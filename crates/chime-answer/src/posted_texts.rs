@@ -1,11 +1,14 @@
 //! Decides which links and documents of messages a question is about.
 
+use std::cmp::Reverse;
+
 use chime_core::lang::{LanguageFile, begins_like};
 use chime_core::trigger::Languages;
-use chime_core::{Kind, Message, Role, Seq, SourceKind, StoredMessage, lower_words};
+use chime_core::{Kind, Language, Message, Role, Sender, SourceKind, StoredMessage, Zone, lower_words};
 use chime_relevance::context::{ContextWindow, Entry};
+use chime_relevance::retrieval::{ParsedQuestion, Person, QuestionContext, RecalledMessage};
 
-use crate::extractive_ranking::stem_substring_ratios;
+use crate::extractive_ranking::{shared_word_count, stem_substring_ratios};
 use crate::sanitize::one_line;
 
 /// Maximum number of pages, and of documents, that are read before the model is asked.
@@ -14,6 +17,10 @@ const MOST: usize = 2;
 const FEW_WORDS: usize = 5;
 /// Maximum number of characters shown of an address or a file name.
 const NAME_CHARS: usize = 60;
+/// A document among this many messages before the question is just above it.
+const JUST_ABOVE: usize = 3;
+/// Endings of the names of spreadsheets.
+const SHEETS: [&str; 5] = ["csv", "tsv", "xlsx", "xls", "ods"];
 const TELEGRAM: [&str; 4] = ["t.me", "telegram.me", "telegram.dog", "telegram.org"];
 
 /// Page or document in a message, whose text a question may be about.
@@ -61,22 +68,63 @@ pub fn page_addresses(message: &Message) -> Vec<&str> {
     addresses
 }
 
-/// Returns the links that the question `ask` is about: links in the trigger, in the message it replies to, in a link's
+/// A question with the messages that have the links or documents that it may be about.
+#[derive(Debug, Clone, Copy)]
+pub struct PostedQuestion<'w> {
+    pub trigger: &'w StoredMessage,
+    pub ask: &'w str,
+    pub language: Language,
+    pub zone: Zone,
+    pub window: &'w ContextWindow,
+    /// Older messages that were found for the question.
+    pub recalled: &'w [RecalledMessage],
+    /// Newest messages of the chat with a link, or with a document; newest first.
+    pub posted: &'w [StoredMessage],
+}
+
+impl<'w> PostedQuestion<'w> {
+    fn words(&self) -> Vec<String> {
+        lower_words(self.ask)
+    }
+
+    /// Returns those of the messages whose author and day the question names: both if there are such, else the author,
+    /// and the day alone only if it names no author. `None` if no message fits.
+    fn meant<'m>(&self, among: &[&'m StoredMessage]) -> Option<Vec<&'m StoredMessage>> {
+        let sender = |stored: &&'m StoredMessage| &stored.message.sender;
+        let person = |of: &'m Sender| Person { id: of.id, name: &of.name, username: of.username.as_deref() };
+        let people: Vec<Person<'_>> = among.iter().map(|stored| person(sender(stored))).collect();
+        let (now, by) = (self.trigger.message.sent_at, Some(self.trigger.message.sender.id));
+        let context = QuestionContext { language: self.language, now, zone: self.zone, by, people: &people };
+        let ParsedQuestion { named, spans, .. } = ParsedQuestion::read(self.ask, &context);
+        let is_by = |stored: &&&StoredMessage| named.contains(&stored.message.sender.id);
+        let is_then =
+            |stored: &&&StoredMessage| spans.iter().any(|span| (span.from..span.to).contains(&stored.message.sent_at));
+        let by: Vec<&StoredMessage> =
+            among.iter().filter(|stored| named.is_empty() || is_by(stored)).copied().collect();
+        let then: Vec<&StoredMessage> = by.iter().filter(is_then).copied().collect();
+        let found = if then.is_empty() && !named.is_empty() { by } else { then };
+        (!found.is_empty()).then_some(found)
+    }
+}
+
+/// Returns the links that the question is about: links in the trigger, in the message it replies to, in a link's
 /// message that it follows or names, and in the focus if it `reads_focus`. A question for the address of a page is not
 /// about what the page says.
-pub fn asked_links(trigger: &StoredMessage, ask: &str, window: &ContextWindow, reads_focus: bool) -> Vec<PostedText> {
-    let asked = lower_words(ask);
+pub fn asked_links(question: &PostedQuestion<'_>, reads_focus: bool) -> Vec<PostedText> {
+    let PostedQuestion { trigger, ask, window, .. } = *question;
+    let asked = question.words();
     let is_for_address = Languages::shipped().asks_for_link(ask);
     let follows = last_before(trigger, &asked, window).map(|stored| stored.seq);
-    let named = has_word(&asked, |language| &language.links).then(|| best_link(ask, window)).flatten();
-    let is_meant = |stored: &&StoredMessage| match named {
-        Some(named) => stored.seq == named,
-        None => reads_focus || Some(stored.seq) == follows,
+    let named = names_link(ask).then(|| best_link(question)).flatten();
+    let is_meant = |stored: &&StoredMessage| reads_focus || Some(stored.seq) == follows;
+    let near: Vec<&StoredMessage> = match named {
+        _ if is_for_address => Vec::new(),
+        Some(named) => vec![named],
+        None => newest_focus(window).filter(is_meant).collect(),
     };
-    let focus = newest_focus(window).filter(|stored| !is_for_address && is_meant(stored));
     let anchor = window.anchor_entry().map(|entry| &entry.message);
     let mut links: Vec<PostedText> = Vec::new();
-    for stored in [Some(trigger), anchor].into_iter().flatten().chain(focus) {
+    for stored in [Some(trigger), anchor].into_iter().flatten().chain(near) {
         for address in page_addresses(&stored.message) {
             if links.len() < MOST && links.iter().all(|known| known.address != address) {
                 links.push(PostedText::page(stored, address));
@@ -86,35 +134,45 @@ pub fn asked_links(trigger: &StoredMessage, ask: &str, window: &ContextWindow, r
     links
 }
 
-/// Returns the message of the focus with links that has the most words of a question; the newest of several.
-fn best_link(ask: &str, window: &ContextWindow) -> Option<Seq> {
-    let linked: Vec<&StoredMessage> =
-        window.focus().map(shown).filter(|stored| !page_addresses(&stored.message).is_empty()).collect();
-    let texts: Vec<String> = linked.iter().map(|stored| stored.message.rendered()).collect();
-    let shares = stem_substring_ratios(ask, &texts);
-    let best = (0..linked.len()).max_by(|one, other| shares[*one].total_cmp(&shares[*other]))?;
-    Some(linked[best].seq)
+/// Returns `true` if a question has a word for a link or its page.
+pub fn names_link(ask: &str) -> bool {
+    has_word(&lower_words(ask), |language| &language.links)
 }
 
-/// Returns the documents that the question `ask` is about. Documents of the trigger and of the message it replies to,
-/// with their albums, come first, then the one that a short question follows, the ones that it names among `posted`,
-/// the newest shown if it has a word for a document, and the focus. `albums` are the messages of these albums in their
-/// order, `posted` the newest documents of the chat, newest first.
-pub fn asked_documents<'w>(
-    trigger: &'w StoredMessage,
-    ask: &str,
-    window: &'w ContextWindow,
-    albums: &'w [StoredMessage],
-    posted: &'w [StoredMessage],
-) -> Vec<PostedText> {
-    let asked = lower_words(ask);
-    let names_document = has_word(&asked, |language| &language.documents);
-    let newest = window.entries.iter().map(shown).rfind(|stored| names_document && is_document(stored));
-    let named = posted.iter().filter(|stored| is_named(&stored.message, ask, &asked, names_document));
+/// Returns the message with links that has the most words of a question, the newest of several: of those by the member
+/// and of the day that it names, or else of the focus.
+fn best_link<'w>(question: &PostedQuestion<'w>) -> Option<&'w StoredMessage> {
+    let has_link = |stored: &&StoredMessage| !page_addresses(&stored.message).is_empty();
+    let shown = question.window.entries.iter().map(shown).filter(|stored| stored.message.role == Role::User);
+    let mut all: Vec<&StoredMessage> = question.posted.iter().chain(shown).filter(has_link).collect();
+    all.sort_by_key(|stored| stored.seq);
+    let linked =
+        question.meant(&all).unwrap_or_else(|| question.window.focus().map(self::shown).filter(has_link).collect());
+    let texts: Vec<String> = linked.iter().map(|stored| stored.message.rendered()).collect();
+    let shares = stem_substring_ratios(question.ask, &texts);
+    let best = (0..linked.len()).max_by(|one, other| shares[*one].total_cmp(&shares[*other]))?;
+    Some(linked[best])
+}
+
+/// Returns the documents that the question is about. Documents of the trigger and of the message it replies to, with
+/// their albums, come first, then the one that a short question follows, and the newest of those that it names. If it
+/// names none, it means the newest of the format that it has a word for, else the newest shown if it has a word for a
+/// document. Those of the focus come last. `albums` are the messages of these albums in their order.
+pub fn asked_documents(question: &PostedQuestion<'_>, albums: &[StoredMessage]) -> Vec<PostedText> {
+    let PostedQuestion { trigger, window, .. } = *question;
+    let asked = question.words();
     let anchor = window.anchor_entry().map(shown);
     let follows = last_before(trigger, &asked, window);
-    let certain = [Some(trigger), anchor].into_iter().flatten().chain(albums).chain(follows).chain(named).chain(newest);
-    let certain = certain.map(|stored| (stored, true));
+    let mut certain: Vec<&StoredMessage> = [Some(trigger), anchor].into_iter().flatten().chain(albums).collect();
+    certain.extend(follows);
+    certain.extend(named_documents(question, &asked));
+    if !certain.iter().any(|stored| is_document(stored)) {
+        certain.extend(of_format(question, &asked));
+    }
+    if !certain.iter().any(|stored| is_document(stored)) && has_word(&asked, |language| &language.documents) {
+        certain.extend(window.entries.iter().map(shown).rfind(|stored| is_document(stored)));
+    }
+    let certain = certain.into_iter().map(|stored| (stored, true));
     let mut documents: Vec<PostedText> = Vec::new();
     for (stored, is_asked) in certain.chain(newest_focus(window).map(|stored| (stored, false))) {
         let is_new = documents.iter().all(|known| known.stored.seq != stored.seq);
@@ -123,6 +181,47 @@ pub fn asked_documents<'w>(
         }
     }
     documents
+}
+
+/// Returns the newest document that the question names, and other versions of it. If it names none, but a kind of
+/// document, such as a list, it means the newest one near it.
+fn named_documents<'w>(question: &PostedQuestion<'w>, asked: &[String]) -> Vec<&'w StoredMessage> {
+    let PostedQuestion { ask, window, posted, recalled, .. } = *question;
+    let names_document = has_word(asked, |language| &language.documents);
+    let names_paper = has_word(asked, |language| &language.papers);
+    // A document just above the question needs less to be meant than an older one.
+    let just_above = window.entries.iter().rev().take(JUST_ABOVE).map(shown);
+    let near: Vec<&StoredMessage> = just_above.chain(window.focus().map(shown)).collect();
+    let is_near = |stored: &StoredMessage| near.iter().any(|one| one.seq == stored.seq);
+    let is_shown_as = |stored: &StoredMessage| {
+        let shared = shared_words(ask, &stored.message);
+        shared > 1 || shared > 0 && is_near(stored) || has_stem(&stored.message, asked)
+    };
+    let of_window = window.entries.iter().map(shown).chain(recalled.iter().map(|one| &one.message));
+    let of_chat = posted.iter().filter(|stored| is_named(&stored.message, ask, asked, names_document));
+    let named = of_window.filter(|stored| is_shown_as(stored)).chain(of_chat);
+    let mut named: Vec<&StoredMessage> = named.filter(|stored| is_document(stored)).collect();
+    if named.is_empty() && names_paper {
+        named = near.into_iter().filter(|stored| is_document(stored)).collect();
+    }
+    named.sort_by_key(|stored| Reverse(stored.seq));
+    named.dedup_by_key(|stored| stored.seq);
+    let named = question.meant(&named).unwrap_or(named);
+    let stem = named.first().map(|newest| name_stem(&newest.message)).unwrap_or_default();
+    named.iter().copied().filter(|stored| name_stem(&stored.message) == stem).collect()
+}
+
+/// Returns the newest document of the format that the question has a word for: its ending, such as "csv", or a word for
+/// a spreadsheet.
+fn of_format<'w>(question: &PostedQuestion<'w>, asked: &[String]) -> Option<&'w StoredMessage> {
+    let names_sheet = has_word(asked, |language| &language.sheets);
+    let has_format = |stored: &&StoredMessage| {
+        let name = stored.message.detail.as_deref().unwrap_or_default().to_lowercase();
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        !ending.is_empty() && asked.iter().any(|word| word == ending) || names_sheet && SHEETS.contains(&ending)
+    };
+    let found: Vec<&StoredMessage> = question.posted.iter().filter(has_format).collect();
+    question.meant(&found).unwrap_or(found).first().copied()
 }
 
 /// Returns `true` if a member posted a document with the message.
@@ -148,9 +247,28 @@ fn shown(entry: &Entry) -> &StoredMessage {
 /// also has a word for a document, since it may be any word.
 fn is_named(message: &Message, ask: &str, asked: &[String], names_document: bool) -> bool {
     let Some(name) = message.detail.as_deref() else { return false };
-    let stem = lower_words(name.rsplit_once('.').map_or(name, |(stem, _)| stem));
-    let has_stem = !stem.is_empty() && stem.iter().all(|word| asked.contains(word));
-    ask.to_lowercase().contains(&name.to_lowercase()) || names_document && has_stem
+    ask.to_lowercase().contains(&name.to_lowercase()) || names_document && has_stem(message, asked)
+}
+
+/// Returns `true` if the question has all words of the file's name, without its ending and version.
+fn has_stem(message: &Message, asked: &[String]) -> bool {
+    let stem = name_stem(message);
+    !stem.is_empty() && stem.iter().all(|word| asked.contains(word))
+}
+
+/// Returns the words of a file's name without its ending, and without numbers, which tell versions apart.
+fn name_stem(message: &Message) -> Vec<String> {
+    let name = message.detail.as_deref().unwrap_or_default();
+    let words = lower_words(&name.rsplit_once('.').map_or(name, |(stem, _)| stem).replace('_', " "));
+    let is_word = |word: &&String| !word.contains(|c: char| c.is_ascii_digit());
+    let telling: Vec<String> = words.iter().filter(is_word).cloned().collect();
+    if telling.is_empty() { words } else { telling }
+}
+
+/// Counts the content words that a question shares with the name and the caption of a file.
+fn shared_words(ask: &str, message: &Message) -> usize {
+    let described = format!("{} {}", name_stem(message).join(" "), message.text);
+    shared_word_count(ask, &described)
 }
 
 /// Returns `true` if a word begins like one of those that `list` returns for any language.
@@ -188,7 +306,17 @@ mod tests {
             let history = History::new(trigger.clone(), recent, Vec::new());
             let mut window = get_smart_context(&history, &Params::new(str::len));
             window.entries.iter_mut().for_each(|entry| entry.reason = Reason::Thread);
-            let found = asked_links(&trigger, ask, &window, reads_focus);
+            let language = Language::DEFAULT;
+            let question = PostedQuestion {
+                trigger: &trigger,
+                ask,
+                language,
+                zone: Zone::UTC,
+                window: &window,
+                recalled: &[],
+                posted: &[],
+            };
+            let found = asked_links(&question, reads_focus);
             found.iter().map(|posted| posted.address.trim_start_matches("https://").to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(read("what does the page of the minutes say about money?", false), ["wiki.example/march"]);

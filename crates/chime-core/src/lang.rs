@@ -42,6 +42,10 @@ pub struct LanguageFile {
     pub links: Vec<String>,
     /// Beginnings of words for a document.
     pub documents: Vec<String>,
+    /// Beginnings of words for what a document may be, such as a list or a table.
+    pub papers: Vec<String>,
+    /// Beginnings of words for a spreadsheet.
+    pub sheets: Vec<String>,
     /// Words, in lower case, by which a question asks to search the web.
     pub web: Vec<String>,
     #[serde(flatten)]

@@ -3,18 +3,49 @@
 use crate::answering::fetch_text::{ranked_lines, read_text};
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
-use crate::posted_texts::{PostedText, asked_links, is_document, page_addresses};
+use crate::posted_texts::{PostedQuestion, PostedText, asked_links, is_document, names_link, page_addresses};
 use crate::tools::LookupResult;
 use chime_core::chat_settings::LINKS;
 use chime_core::{LinkReading, Role, Seq, SourceKind, StoredMessage};
-use chime_store::messages;
+use chime_store::passages::{self, Attachment, Wanted};
+use chime_store::{Reader, messages};
 
-pub(super) fn posted_pages(services: &Services, question: &QuestionContext) -> Vec<PostedText> {
-    match link_reading(services, question) {
-        LinkReading::Off => Vec::new(),
-        reading => {
-            let reads_focus = reading == LinkReading::On;
-            asked_links(question.trigger(), &question.history.ask, &question.window, reads_focus)
+/// Maximum number of a chat's links that are compared with the question.
+const MOST_LINKS: u32 = 100;
+
+pub(super) async fn posted_pages(services: &Services, question: &QuestionContext) -> Vec<PostedText> {
+    let reading = link_reading(services, question);
+    if reading == LinkReading::Off {
+        return Vec::new();
+    }
+    let mut posted = Vec::new();
+    if names_link(&question.history.ask) {
+        let (chat, conversation, before) = (question.chat.key, question.trigger().conversation(), question.trigger().seq);
+        let wanted = Wanted { chat, conversation: Some(conversation), before, within: None, by: None };
+        let newest = move |conn: &Reader| {
+            let found = passages::matching(conn, &wanted, Some(Attachment::Link), None, MOST_LINKS)?;
+            let messages = found.into_iter().map(|(_, seq)| messages::by_seq(conn, chat, seq));
+            Ok(messages.collect::<chime_store::Result<Vec<_>>>()?.into_iter().flatten().collect())
+        };
+        posted = services.base.store.read(newest).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "only links in the window are compared with the question");
+            Vec::new()
+        });
+    }
+    asked_links(&question.posted(&posted), reading == LinkReading::On)
+}
+
+impl QuestionContext {
+    /// Returns the question with the messages `posted`, the newest of the chat with a link or a document.
+    pub(super) fn posted<'a>(&'a self, posted: &'a [StoredMessage]) -> PostedQuestion<'a> {
+        PostedQuestion {
+            trigger: self.trigger(),
+            ask: &self.history.ask,
+            language: self.chat.language,
+            zone: self.zone,
+            window: &self.window,
+            recalled: &self.recalled.messages,
+            posted,
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
     if !matches!(first, Step::Ask(_) | Step::Digest) {
         return;
     }
-    let mut posted = posted_pages(services, question);
+    let mut posted = posted_pages(services, question).await;
     posted.extend(posted_documents(services, question).await);
     let searched = asked_web(services, question);
     if posted.is_empty() && searched.is_none() {
@@ -91,7 +91,7 @@ async fn posted_documents(services: &Services, question: &QuestionContext) -> Ve
         tracing::warn!(%error, "no document is read");
         Default::default()
     });
-    asked_documents(question.trigger(), &question.history.ask, &question.window, &albums, &newest)
+    asked_documents(&question.posted(&newest), &albums)
 }
 
 impl QuestionContext {

@@ -15,6 +15,12 @@ pub fn shared_word_ratio(ask: &str, text: &str) -> f64 {
     }
 }
 
+/// Counts the content words of `ask` that are in `text`.
+pub fn shared_word_count(ask: &str, text: &str) -> usize {
+    let said = stems(text);
+    stems(ask).iter().filter(|stem| said.binary_search(stem).is_ok()).count()
+}
+
 /// Returns the share of the content words of `ask` whose stems occur in each text, 0 to 1.
 pub fn stem_substring_ratios(ask: &str, texts: &[String]) -> Vec<f64> {
     let asked = stems(ask);
