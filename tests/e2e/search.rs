@@ -54,6 +54,37 @@ async fn a_search_shows_who_when_and_where_ten_a_page() {
     .await;
 }
 
+#[tokio::test]
+async fn names_of_files_options_of_polls_and_hosts_are_found() {
+    World::offline(async |w| {
+        let file = PostContent::Document { file_name: "packing_list.pdf".to_owned() };
+        let hut = PostContent::Poll {
+            question: "Which hut?".to_owned(),
+            options: vec!["Seal Bay hut".to_owned(), "Mill hut".to_owned()],
+        };
+        let mut said = Vec::new();
+        for content in [file, hut] {
+            said.push(w.telegram.say(w.chat, Post::new(w.member("ann"), "", w.clock.now()).with(content)));
+        }
+        said.push(w.say("ben", "did you see https://www.harbornews.net/rents/7 already?"));
+        w.say("cat", "the boat needs paint");
+        w.settled().await;
+        for (words, place) in [
+            ("packing_list.pdf", 0),
+            ("packing", 0),
+            ("has:file list", 0),
+            ("seal bay", 1),
+            ("hut", 1),
+            ("harbornews", 2),
+        ] {
+            let ask = w.say("dan", &format!("/search {words}"));
+            let found = w.answer_to(ask).await;
+            assert_eq!(links(&found), [said[place]], "{words}: {}", found.text);
+        }
+    })
+    .await;
+}
+
 /// Says a text of which the words from `hidden` on are a spoiler.
 fn say_hidden(w: &World, name: &str, text: &str, hidden: &str) -> MessageId {
     let start = text.find(hidden).expect("words of the text");

@@ -210,9 +210,9 @@ impl Message {
         if self.role == Role::User { hidden_links(&self.text, &self.entities) } else { Vec::new() }
     }
 
-    /// Returns the text with the address of each hidden link after its words, for a search.
-    pub fn text_with_links(&self) -> Cow<'_, str> {
-        with_marks(&self.text, self.hidden_links())
+    /// Returns the words by which a search finds the message; see [`searched_text`].
+    pub fn searched_text(&self) -> Cow<'_, str> {
+        searched_text(with_marks(&self.text, self.hidden_links()), self.kind, self.detail.as_deref())
     }
 
     /// Returns the addresses of hidden links and the bars around spoilers, each with its byte position in the text.
@@ -262,6 +262,42 @@ impl Message {
         };
         [label.as_str(), text].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Returns a text and the detail of its message's medium, unless that is only a length or an event. The words of names
+/// such as `harbornews.net` and `packing_list.txt` follow one by one, since each is a single word of the text.
+pub fn searched_text<'a>(text: Cow<'a, str>, kind: Kind, detail: Option<&str>) -> Cow<'a, str> {
+    use Kind::{
+        Animation, Audio, Contact, Dice, Document, Game, Location, Other, Photo, Poll, Service, Sticker, Story, Text,
+        Video, VideoNote, Voice,
+    };
+    let has_words = match kind {
+        Animation | Audio | Contact | Document | Game | Location | Other | Photo | Poll | Video => true,
+        Dice | Service | Sticker | Story | Text | VideoNote | Voice => false,
+    };
+    let text = match detail.filter(|_| has_words) {
+        Some(detail) => Cow::Owned([&*text, detail].join(" ")),
+        None => text,
+    };
+    let parts = name_parts(&text);
+    if parts.is_empty() { text } else { Cow::Owned(format!("{text} {}", parts.join(" "))) }
+}
+
+/// Returns the words of the hosts and file names in a text, without their endings.
+fn name_parts(text: &str) -> Vec<&str> {
+    const MIN_ENDING: usize = 2;
+    let mut found = Vec::new();
+    for word in text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '"')) {
+        let name = word.split_once("://").map_or(word, |(_, address)| address);
+        let name = name.split(['/', '?', '#', ':', '@']).next().unwrap_or_default();
+        let Some((stem, ending)) = name.rsplit_once('.') else { continue };
+        if stem.is_empty() || ending.len() < MIN_ENDING || !ending.starts_with(char::is_alphabetic) {
+            continue;
+        }
+        let parts = stem.split(['.', '_', '-']).filter(|part| part.chars().nth(2).is_some() && *part != "www");
+        found.extend(parts);
+    }
+    found
 }
 
 /// Message with its numbers in the database.

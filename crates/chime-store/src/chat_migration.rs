@@ -42,8 +42,7 @@ fn merge(tx: &Writer<'_>, old: &ChatRow, new: &ChatRow) -> Result<()> {
     for stored in messages::all_of(tx, new.key)? {
         let language = messages::stem_language(tx, stored.chat, stored.seq)?;
         let author = stored.message.sender.name.clone();
-        let entry =
-            |chat, seq| Indexed { chat, seq, text: stored.message.text_with_links(), author: &author, language };
+        let entry = |chat, seq| Indexed { chat, seq, text: stored.message.searched_text(), author: &author, language };
         search::remove(tx, &entry(stored.chat, stored.seq))?;
         search::insert(tx, &entry(old.key, chats.number(stored.seq)))?;
         let conversation = Conversation { chat: old.key, forum_topic: stored.message.forum_topic };

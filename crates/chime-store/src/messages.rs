@@ -211,7 +211,7 @@ fn indexed(stored: &StoredMessage, language: Language) -> Indexed<'_> {
     Indexed {
         chat: stored.chat,
         seq: stored.seq,
-        text: stored.message.text_with_links(),
+        text: stored.message.searched_text(),
         author: &stored.message.sender.name,
         language,
     }
@@ -247,19 +247,13 @@ pub fn index_in(tx: &Writer<'_>, chat: ChatKey, language: Language, limit: u32) 
     Ok(())
 }
 
-/// Builds the full-text index again if it has messages in one of the `changed` languages, which have new stems.
-pub(super) fn index_anew<'a>(tx: &Writer<'_>, changed: impl Iterator<Item = &'a str>) -> Result<()> {
+/// Adds all messages to the full-text index if it is empty.
+pub(super) fn fill_empty_index(tx: &Writer<'_>) -> Result<()> {
     /// Number of messages that are read at once.
     const CHUNK: u32 = 1000;
-    let mut is_affected = false;
-    for code in changed {
-        is_affected =
-            is_affected || tx.any("SELECT 1 FROM message WHERE stem_language = :code", params! { ":code": code })?;
-    }
-    if !is_affected {
+    if !search::is_empty(tx)? {
         return Ok(());
     }
-    search::clear(tx)?;
     let mut after = -1;
     loop {
         let chunk: Vec<StoredMessage> = tx.all(

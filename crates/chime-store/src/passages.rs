@@ -5,7 +5,8 @@ use super::row::row_id;
 use super::sql::{Columns, Json, Statements, params};
 use super::{Reader, Result};
 use chime_core::{
-    ChatKey, Conversation, Entity, ForumTopicId, Kind, MessageId, Seq, Timestamp, UserId, hidden_links, with_marks,
+    ChatKey, Conversation, Entity, ForumTopicId, Kind, MessageId, Seq, Timestamp, UserId, hidden_links, searched_text,
+    with_marks,
 };
 
 /// Message with only the data that a search needs.
@@ -19,7 +20,7 @@ pub struct StoredPassage {
     pub sent_at: Timestamp,
     pub reply_to: Option<MessageId>,
     pub kind: Kind,
-    /// Text, with the addresses behind linked words.
+    /// Words by which a search finds it.
     pub text: String,
     /// Stored vector; empty if there is none or none was requested.
     pub vector: Vec<f32>,
@@ -144,7 +145,7 @@ pub fn numbers_between(conn: &Reader, chat: ChatKey, from: Timestamp, until: Tim
     )
 }
 
-const COLUMNS: &str = "seq, message_id, forum_topic_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, kind, text, \
+const COLUMNS: &str = "seq, message_id, forum_topic_id, user_id, role = 'assistant' AS is_own, ts, reply_to_id, kind, kind_detail, text, \
                        CASE WHEN instr(entities, '\"text_link\"') AND role = 'user' THEN entities END AS links";
 
 /// Converts a row with the columns [`COLUMNS`]. The vector stays empty.
@@ -162,7 +163,9 @@ fn from_columns(columns: &Columns<'_>) -> Result<StoredPassage> {
             let text: String = columns.get("text")?;
             let entities: Option<String> = columns.get("links")?;
             let entities: Vec<Entity> = entities.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
-            with_marks(&text, hidden_links(&text, &entities)).into_owned()
+            let detail: Option<String> = columns.get("kind_detail")?;
+            let text = with_marks(&text, hidden_links(&text, &entities));
+            searched_text(text, columns.get("kind")?, detail.as_deref()).into_owned()
         },
         vector: Vec::new(),
     })

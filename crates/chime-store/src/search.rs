@@ -32,6 +32,10 @@ pub fn remove(tx: &Writer<'_>, entry: &Indexed<'_>) -> Result<()> {
     write_parts(tx, "INSERT INTO message_part_fts (message_part_fts, rowid, text) VALUES ('delete', :id, :text)", entry)
 }
 
+pub fn is_empty(conn: &Reader) -> Result<bool> {
+    Ok(!conn.any("SELECT 1 FROM message_fts_docsize LIMIT 1", &[])?)
+}
+
 /// Removes all entries.
 pub fn clear(tx: &Writer<'_>) -> Result<()> {
     tx.run("INSERT INTO message_fts (message_fts) VALUES ('delete-all')", &[])?;

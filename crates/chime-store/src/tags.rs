@@ -120,7 +120,7 @@ pub fn drop_unsaid(tx: &Writer<'_>, chat: ChatKey, gone: Option<&StoredMessage>)
         None => row.language,
     };
     let words: Option<HashSet<String>> =
-        gone.map(|stored| stems(&stored.message.text_with_links(), language).into_iter().collect());
+        gone.map(|stored| stems(&stored.message.searched_text(), language).into_iter().collect());
     if words.as_ref().is_some_and(HashSet::is_empty) {
         return Ok(());
     }

@@ -63,7 +63,7 @@ wire! {
         text: String, entities: Items<Entity>, caption: String, caption_entities: Items<Entity>, rich_message: Value,
         animation: File, audio: File, document: File, video: File, video_note: File, voice: File,
         live_photo: Present, photo: Items<File>, paid_media: Present, sticker: Sticker, story: Present,
-        checklist: Checklist, contact: Contact, dice: Dice, game: Titled, poll: Poll, venue: Titled, location: Present,
+        checklist: Checklist, contact: Contact, dice: Dice, game: Titled, poll: Poll, venue: Venue, location: Present,
         invoice: Titled, giveaway: Present, giveaway_winners: Present,
     }
     /// Service message: an event in the chat.
@@ -77,13 +77,14 @@ wire! {
         author_signature: String }
     Quote { text: String }
     File { file_id: String, file_unique_id: String, file_size: u64, duration: u32, file_name: String, mime_type: String,
-        width: u64, height: u64 }
+        title: String, performer: String, width: u64, height: u64 }
     Sticker { emoji: String }
     Checklist { title: String, tasks: Items<Text> }
     Poll { id: String, question: String, options: Items<PollOption> }
     PollOption { text: String, voter_count: u32 }
     Text { text: String }
-    Contact { first_name: String, last_name: String }
+    Contact { first_name: String, last_name: String, phone_number: String }
+    Venue { title: String, address: String }
     Dice { emoji: String, value: i64 }
     Titled { title: String }
     Named { name: String }

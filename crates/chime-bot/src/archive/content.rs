@@ -8,14 +8,19 @@ use chime_core::Kind;
 pub fn shown(message: &Value) -> Option<(Kind, Option<String>)> {
     let word = |name: &str| filled(message[name].as_str());
     let length = || message["duration_seconds"].as_i64().and_then(minutes);
+    let after_length =
+        |name: Option<String>| filled(Some(&length().into_iter().chain(name).collect::<Vec<_>>().join(" ")));
     if let Some(media) = message["media_type"].as_str() {
         return Some(match media {
             "sticker" => (Kind::Sticker, word("sticker_emoji")),
             "animation" => (Kind::Animation, file_name(message)),
             "voice_message" => (Kind::Voice, length()),
             "video_message" => (Kind::VideoNote, length()),
-            "video_file" => (Kind::Video, length()),
-            "audio_file" => (Kind::Audio, length()),
+            "video_file" => (Kind::Video, after_length(file_name(message))),
+            "audio_file" => {
+                let track: Vec<String> = ["performer", "title"].into_iter().filter_map(word).collect();
+                (Kind::Audio, after_length(filled(Some(&track.join(" – "))).or_else(|| file_name(message))))
+            }
             _ => (Kind::Document, file_name(message)),
         });
     }
@@ -37,10 +42,12 @@ pub fn shown(message: &Value) -> Option<(Kind, Option<String>)> {
         let part =
             |name: &str| contact.get(name).and_then(Value::as_str).map(str::trim).and_then(|it| filled(Some(it)));
         let names: Vec<String> = ["first_name", "last_name"].into_iter().filter_map(part).collect();
-        return Some((Kind::Contact, filled(Some(&names.join(" ")))));
+        let shown: Vec<String> = filled(Some(&names.join(" "))).into_iter().chain(part("phone_number")).collect();
+        return Some((Kind::Contact, filled(Some(&shown.join(", ")))));
     }
     if message["location_information"].is_object() {
-        return Some((Kind::Location, word("place_name")));
+        let place: Vec<String> = ["place_name", "address"].into_iter().filter_map(word).collect();
+        return Some((Kind::Location, filled(Some(&place.join(", ")))));
     }
     if message["game_title"].is_string() {
         return Some((Kind::Game, word("game_title")));

@@ -189,7 +189,7 @@ impl ChatSearch<'_> {
                 break;
             }
             let Some(stored) = self.talk(seq, &mut seen)? else { continue };
-            let said = SaidWords::of(&stored.message.rendered(), self.chat.language);
+            let said = SaidWords::of(&stored.message.searched_text(), self.chat.language);
             if sought.iter().all(|stem| said.has_itself(stem)) {
                 whole.push(stored);
             } else if sought.iter().all(|stem| said.has(stem)) {

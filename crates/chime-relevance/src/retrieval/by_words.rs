@@ -59,7 +59,7 @@ pub fn by_words<A: Archive>(
         messages.extend(archive.between(range)?);
     }
     let question = ParsedQuestion::of_words(telling, language);
-    let texts: Vec<Cow<'_, str>> = messages.iter().map(|stored| stored.message.text_with_links()).collect();
+    let texts: Vec<Cow<'_, str>> = messages.iter().map(|stored| stored.message.searched_text()).collect();
     let passages = passages(&messages, &texts);
     let readings: Vec<PassageProperties> =
         passages.iter().map(|passage| PassageProperties::of(passage, &question, lexicon)).collect();

@@ -71,7 +71,9 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
     if let Some(animation) = &wire.animation {
         Some((Kind::Animation, filled(animation.file_name.as_deref())))
     } else if let Some(audio) = &wire.audio {
-        Some((Kind::Audio, length(audio)))
+        let track = joined([audio.performer.as_deref(), audio.title.as_deref()], " – ");
+        let track = track.or_else(|| filled(audio.file_name.as_deref()));
+        Some((Kind::Audio, joined([length(audio).as_deref(), track.as_deref()], " ")))
     } else if let Some(document) = &wire.document {
         let media_type = document.mime_type.as_deref().unwrap_or_default();
         let name = filled(document.file_name.as_deref());
@@ -81,7 +83,7 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
             () => Some((Kind::Document, name)),
         }
     } else if let Some(video) = &wire.video {
-        Some((Kind::Video, length(video)))
+        Some((Kind::Video, joined([length(video).as_deref(), video.file_name.as_deref()], " ")))
     } else if let Some(video_note) = &wire.video_note {
         Some((Kind::VideoNote, length(video_note)))
     } else if let Some(voice) = &wire.voice {
@@ -94,11 +96,12 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
         let options = Items::of(poll.options.as_ref()).iter().filter_map(|option| option.text.as_deref());
         Some((Kind::Poll, listed(poll.question.as_deref(), options)))
     } else if let Some(venue) = &wire.venue {
-        Some((Kind::Location, filled(venue.title.as_deref())))
+        Some((Kind::Location, joined([venue.title.as_deref(), venue.address.as_deref()], ", ")))
     } else if wire.location.is_some() {
         Some((Kind::Location, None))
     } else if let Some(contact) = &wire.contact {
-        Some((Kind::Contact, full_name(contact.first_name.as_deref(), contact.last_name.as_deref())))
+        let name = full_name(contact.first_name.as_deref(), contact.last_name.as_deref());
+        Some((Kind::Contact, joined([name.as_deref(), contact.phone_number.as_deref()], ", ")))
     } else if let Some(dice) = &wire.dice {
         let value = dice.value.map(|value| value.to_string());
         Some((Kind::Dice, full_name(dice.emoji.as_deref(), value.as_deref())))
@@ -119,6 +122,12 @@ fn shown(wire: &dto::Content) -> Option<(Kind, Option<String>)> {
     } else {
         None
     }
+}
+
+/// Joins the parts that are there.
+fn joined(parts: [Option<&str>; 2], separator: &str) -> Option<String> {
+    let parts: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.trim().is_empty()).collect();
+    filled(Some(&parts.join(separator)))
 }
 
 fn length(file: &dto::File) -> Option<String> {

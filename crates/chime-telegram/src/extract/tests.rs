@@ -328,6 +328,14 @@ fn every_kind_of_content_has_its_line() {
     check_message(json!({"voice": {"duration": 12}}), expect!["message #42 Ana(5) user | [voice 0:12]"]);
     check_message(json!({"video_note": {"duration": 61}}), expect!["message #42 Ana(5) user | [video note 1:01]"]);
     check_message(json!({"audio": {"duration": 3725}}), expect!["message #42 Ana(5) user | [audio 62:05]"]);
+    check_message(
+        json!({"audio": {"duration": 201, "title": "Shanty", "performer": "The Rowers", "file_name": "t1.mp3"}}),
+        expect!["message #42 Ana(5) user | [audio 3:21 The Rowers – Shanty]"],
+    );
+    check_message(
+        json!({"video": {"duration": 34, "file_name": "seals.mp4"}}),
+        expect!["message #42 Ana(5) user | [video 0:34 seals.mp4]"],
+    );
     check_message(json!({"video": {"duration": -1}}), expect!["message #42 Ana(5) user | [video]"]);
     check_message(
         json!({"document": {"file_name": "report.pdf"}, "caption": "final"}),
@@ -340,13 +348,13 @@ fn every_kind_of_content_has_its_line() {
         expect!["message #42 Ana(5) user | [poll] when?: Mon / Tue"],
     );
     check_message(
-        json!({"venue": {"title": "Von Krahl"}, "location": {"latitude": 59.4, "longitude": 24.7}}),
-        expect!["message #42 Ana(5) user | [location] Von Krahl"],
+        json!({"venue": {"title": "Von Krahl", "address": "Rataskaevu 10"}, "location": {"latitude": 59.4, "longitude": 24.7}}),
+        expect!["message #42 Ana(5) user | [location] Von Krahl, Rataskaevu 10"],
     );
     check_message(json!({"location": {}}), expect!["message #42 Ana(5) user | [location]"]);
     check_message(
         json!({"contact": {"phone_number": "+372 555", "first_name": "Bob", "last_name": "Kask"}}),
-        expect!["message #42 Ana(5) user | [contact] Bob Kask"],
+        expect!["message #42 Ana(5) user | [contact] Bob Kask, +372 555"],
     );
     check_message(json!({"dice": {"emoji": "🎲", "value": 5}}), expect!["message #42 Ana(5) user | [dice] 🎲 5"]);
     check_message(json!({"game": {"title": "Go"}}), expect!["message #42 Ana(5) user | [game] Go"]);
