@@ -457,10 +457,7 @@ async fn a_model_opens_a_file_by_the_number_of_its_message() {
         w.answer_to(out).await;
         w.settled().await;
         post(w, "dan", "menu.txt", "Soup and bread.");
-        w.model.script([
-            Reply::Tools(vec![("open_link_or_file", json!({"id": id}))]),
-            Reply::text("I do not know."),
-        ]);
+        w.model.script([Reply::Tools(vec![("open_link_or_file", json!({"id": id}))]), Reply::text("I do not know.")]);
         let tag = w.say("ben", "@bot by which code can we get into the cottage at the weekend?");
         w.answer_to(tag).await;
         assert!(!w.model.requests().last().expect("a request").to_string().contains("opens with 4471"));
@@ -480,12 +477,36 @@ async fn a_question_reads_the_document_that_it_means() {
         };
         let budget = |food: u32| docx(&paragraph(&format!("Food per person costs {food} euros.")));
         for (file, bytes, between, question, meant) in [
-            ("expenses.csv", b"What,Who\nlight bulbs,Ben".to_vec(), 0, "who paid for the light bulbs and how much, see the csv", "Who: Ben"),
+            (
+                "expenses.csv",
+                b"What,Who\nlight bulbs,Ben".to_vec(),
+                0,
+                "who paid for the light bulbs and how much, see the csv",
+                "Who: Ben",
+            ),
             ("budget.docx", budget(30), 0, "how much is the food per person in the budget?", "costs 30 euros"),
             ("budget_v2.docx", budget(34), 1, "and how much does the budget have for food by now?", "costs 34 euros"),
-            ("packing.txt", b"Two litres of water each.".to_vec(), 40, "what does the txt say about the water that we need?", "Two litres"),
-            ("einkauf.md", "Die Gasflasche kostete 91 Euro.".into(), 1, "wie viel hat die Gasflasche laut der Liste gekostet?", "91 Euro"),
-            ("lease.pdf", pdf("Lease", &["No pets, but goldfish."]), 40, "what does the lease pdf say about pets and guests?", "goldfish"),
+            (
+                "packing.txt",
+                b"Two litres of water each.".to_vec(),
+                40,
+                "what does the txt say about the water that we need?",
+                "Two litres",
+            ),
+            (
+                "einkauf.md",
+                "Die Gasflasche kostete 91 Euro.".into(),
+                1,
+                "wie viel hat die Gasflasche laut der Liste gekostet?",
+                "91 Euro",
+            ),
+            (
+                "lease.pdf",
+                pdf("Lease", &["No pets, but goldfish."]),
+                40,
+                "what does the lease pdf say about pets and guests?",
+                "goldfish",
+            ),
         ] {
             post(w, "ann", file, bytes);
             talk(w, between);
@@ -503,6 +524,52 @@ async fn a_question_reads_the_document_that_it_means() {
         w.answer_to(tag).await;
         let prompt = w.prompt(w.model.requests().len()).await;
         assert!(prompt.contains("goldfish") && !prompt.contains("Soup and bread"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_text_that_was_read_once_is_found_by_its_words_until_it_is_forgotten() {
+    World::with(&[("EMBEDDING", "off")], async |w| {
+        with_reader(w).await;
+        let posted = post(
+            w,
+            "ann",
+            "lease.pdf",
+            pdf("Lease", &["The rent is 900 euros.", "Quiet hours in the flat begin at ten."]),
+        );
+        w.model.always("Noted.");
+        let tag = w.reply("ben", posted, "@bot how much is the rent?");
+        w.answer_to(tag).await;
+        for number in 0..210 {
+            w.say("cat", &format!("the shed needs paint number {number} and a brush"));
+        }
+        w.settled().await;
+        w.model.script(["At ten [source: d1p2]."]);
+        let tag = w.say("dan", "@bot when do the quiet hours begin?");
+        let answer = w.answer_to(tag).await;
+        assert!(w.prompt(2).await.contains("[d1p2 · Lease] Quiet hours in the flat"), "{}", w.prompt(2).await);
+        assert!(answer.text.contains("Document: Lease, p. 2 (ann "), "{}", answer.text);
+
+        let search = |query: &str| Reply::Tools(vec![("search_messages", json!({"query": query}))]);
+        w.model.script([search("quiet hours"), search("zeppelin"), Reply::text("At ten [source: d1p2].")]);
+        let tag = w.say("dan", "@bot from which time on must nobody make noise?");
+        w.answer_to(tag).await;
+        let requests: Vec<String> = w.model.requests().iter().map(ToString::to_string).collect();
+        let results: Vec<bool> = requests.iter().rev().take(2).rev().map(|it| it.contains("begin at ten")).collect();
+        assert_eq!(results, [true, true]);
+        // A search that finds nothing says that files are not searched, and names them.
+        assert!(
+            requests.last().expect("a request").contains("was not searched")
+                && requests.last().expect("a request").contains("lease.pdf")
+        );
+
+        let forget = w.reply("ann", posted, "/forget@bot");
+        w.answer_to(forget).await;
+        w.settled().await;
+        let tag = w.say("eve", "@bot when do the quiet hours begin then?");
+        w.answer_to(tag).await;
+        assert!(!w.model.requests().last().expect("a request").to_string().contains("in the flat"));
     })
     .await;
 }

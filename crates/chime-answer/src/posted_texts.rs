@@ -21,6 +21,8 @@ const NAME_CHARS: usize = 60;
 const JUST_ABOVE: usize = 3;
 /// Endings of the names of spreadsheets.
 const SHEETS: [&str; 5] = ["csv", "tsv", "xlsx", "xls", "ods"];
+/// Beginning of the address of a file.
+const FILE: &str = "file:";
 const TELEGRAM: [&str; 4] = ["t.me", "telegram.me", "telegram.dog", "telegram.org"];
 
 /// Page or document in a message, whose text a question may be about.
@@ -42,7 +44,13 @@ impl PostedText {
 
     pub fn document(stored: &StoredMessage, is_asked: bool) -> Self {
         let file = stored.message.file.as_ref().map_or("", |file| &file.unique_id);
-        Self { kind: SourceKind::Document, stored: stored.clone(), address: format!("file:{file}"), is_asked }
+        Self { kind: SourceKind::Document, stored: stored.clone(), address: format!("{FILE}{file}"), is_asked }
+    }
+
+    /// Returns a text that was read for an earlier answer.
+    pub fn kept(stored: StoredMessage, address: String) -> Self {
+        let kind = if address.starts_with(FILE) { SourceKind::Document } else { SourceKind::Page };
+        Self { kind, stored, address, is_asked: false }
     }
 
     /// Returns its address or file name, as members see it.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::extractive_ranking::stem_substring_ratios;
+use crate::extractive_ranking::{shared_word_count, stem_substring_ratios};
 use crate::grounding::{Measure, min_similarity, similarities};
 use crate::notes::{nearest, pieces, short_title};
 use crate::sanitize::{clean_name, escape_markdown};
@@ -54,10 +54,7 @@ pub struct ReadText {
 impl ReadText {
     /// Returns the pieces that answer `ask` best, as lines of the prompt.
     pub fn lines(&self, ask: &str, embedder: Option<&Embedder>) -> Vec<PieceLine> {
-        let has_pages = self.text.contains(PAGE_BREAK);
-        let pages = self.text.split(PAGE_BREAK).zip(1..);
-        let pieces = pages.flat_map(|(text, page)| pieces(text).into_iter().map(move |piece| (page, piece)));
-        let (pages, pieces): (Vec<u32>, Vec<String>) = pieces.take(MOST_COMPARED).unzip();
+        let (pages, pieces) = self.pieces();
         let (found, measure) = similarities(ask, &pieces, embedder);
         // Embeddings miss names, and words of languages that the model does not know. In a text that is only in the
         // focus, common words would find too much.
@@ -75,7 +72,30 @@ impl ReadText {
             let others: Vec<usize> = (0..pieces.len()).filter(|place| !places.contains(place)).collect();
             places.extend(others.into_iter().take(MOST_PIECES.saturating_sub(places.len())));
         }
-        places.into_iter().map(|place| self.line(has_pages.then_some(pages[place]), &pieces[place])).collect()
+        places.into_iter().map(|place| self.line(pages[place], &pieces[place])).collect()
+    }
+
+    /// Returns the pieces that certainly have what is `sought`, each with its share of the words: at least two of them
+    /// (unless there is only one), and most.
+    pub fn lines_with(&self, sought: &str) -> Vec<(f64, PieceLine)> {
+        const MOST_WORDS: f64 = 0.6;
+        const SOME_WORDS: usize = 2;
+        let (pages, pieces) = self.pieces();
+        let shares = stem_substring_ratios(sought, &pieces);
+        let enough = |share: f64, piece: &str| {
+            share >= MOST_WORDS && (share >= 1.0 || shared_word_count(sought, piece) >= SOME_WORDS)
+        };
+        let places = (0..pieces.len()).filter(|place| enough(shares[*place], &pieces[*place]));
+        places.map(|place| (shares[place], self.line(pages[place], &pieces[place]))).collect()
+    }
+
+    /// Returns the pieces of the text, and the page of each if it has pages.
+    fn pieces(&self) -> (Vec<Option<u32>>, Vec<String>) {
+        let has_pages = self.text.contains(PAGE_BREAK);
+        let pages = self.text.split(PAGE_BREAK).zip(1..);
+        let of_page =
+            |(text, page): (&str, u32)| pieces(text).into_iter().map(move |it| (has_pages.then_some(page), it));
+        pages.flat_map(of_page).take(MOST_COMPARED).unzip()
     }
 
     /// Returns the numbers of the pages on which no text was found, such as `2, 5`, or `None` if there are none.

@@ -2,6 +2,7 @@
 //! own copy, which is deleted with the last message from which it was read.
 
 use super::family::{Cause, Family, Merged, OptOutScope};
+use super::messages::VISIBLE;
 use super::sql::{FromRow, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::{ChatKey, Seq, StoredMessage, Timestamp, UserId};
@@ -71,6 +72,30 @@ pub fn find(conn: &Reader, link: &PostedLink, since: Timestamp) -> Result<Option
          WHERE chat_key = :chat AND address = :address AND read_at > :since",
         params! { ":chat": link.chat, ":address": link.address, ":since": since },
     )
+}
+
+/// A text that is kept, with a link or file by which it was posted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptPage {
+    pub link: PostedLink,
+    pub page: StoredPage,
+}
+
+/// Returns the texts of a chat that were read after `since` and posted by a message before `before` that may be read,
+/// the last read first, at most `limit`.
+pub fn kept(conn: &Reader, chat: ChatKey, before: Seq, since: Timestamp, limit: u32) -> Result<Vec<KeptPage>> {
+    let sql = format!(
+        "SELECT number, title, published, page.text AS text, is_cut, address, max(message.seq) AS posted
+         FROM page JOIN page_source ON page_source.page_id = page.id
+         JOIN message ON message.id = (page_source.chat_key << 32) | page_source.seq
+         WHERE page.chat_key = :chat AND message.seq < :before AND read_at > :since AND {VISIBLE}
+         GROUP BY page.id ORDER BY read_at DESC LIMIT :limit"
+    );
+    let params = params! { ":chat": chat, ":before": before, ":since": since, ":limit": limit };
+    conn.map(&sql, params, |row| {
+        let link = PostedLink { chat, posted: row.get("posted")?, address: row.get("address")? };
+        Ok(KeptPage { link, page: StoredPage::from_row(row)? })
+    })
 }
 
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(String, StoredPage)>> {

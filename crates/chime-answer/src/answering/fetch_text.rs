@@ -1,7 +1,9 @@
 //! Reads a page or document: from the database, the web or Telegram.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
+use crate::answering::pages::reads_links;
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::posted_texts::PostedText;
@@ -10,13 +12,17 @@ use chime_core::{PieceLine, SourceId, SourceKind, SourceMessage};
 use chime_links::UnreadablePage;
 use chime_runtime::resilience::within;
 use chime_store::chats::ChatRow;
-use chime_store::pages::{self, PostedLink, StoredPage};
+use chime_store::pages::{self, KeptPage, PostedLink, StoredPage};
 use chime_store::{Priority, messages};
 
 /// Maximum time for a page with all its redirects.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A page that was read longer ago is fetched again.
 const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+/// Maximum number of kept texts that are searched: those read last.
+const MOST_KEPT: u32 = 50;
+/// Maximum number of pieces of kept texts that are found.
+const MOST_FOUND: usize = 3;
 /// Length of a day in a page's date, `2026-01-31`.
 const DAY_CHARS: usize = 10;
 
@@ -47,17 +53,50 @@ pub(super) async fn read_text(
         None
     });
     let page = kept.ok_or(UnreadReason::Unavailable)?;
-    Ok(ReadText {
+    Ok(text_of(chat, posted, page))
+}
+
+fn text_of(chat: &ChatRow, posted: &PostedText, page: StoredPage) -> ReadText {
+    ReadText {
         id: SourceId::new(posted.kind, page.number),
         title: if page.title.is_empty() { posted.name() } else { page.title },
         dated: page.published.map_or_else(String::new, |date| date.chars().take(DAY_CHARS).collect()),
         text: page.text,
         is_cut: page.is_cut,
         is_asked: posted.is_asked,
-        at: stored.message.sent_at,
+        at: posted.stored.message.sent_at,
         link: None,
-        posted: vec![SourceMessage::of(&chat.chat, stored)],
-    })
+        posted: vec![SourceMessage::of(&chat.chat, &posted.stored)],
+    }
+}
+
+/// Returns the pieces that have the words `sought`, of the texts that were read for earlier answers and are kept.
+pub(super) async fn kept_lines(services: &Services, question: &QuestionContext, sought: &str) -> Vec<PieceLine> {
+    let (chat, before, since) = (question.chat.clone(), question.trigger().seq, services.base.clock.now().minus(KEPT));
+    let reads_pages = reads_links(services, question);
+    let load = move |conn: &chime_store::Reader| {
+        let mut texts = Vec::new();
+        for KeptPage { link, page } in pages::kept(conn, chat.key, before, since, MOST_KEPT)? {
+            let Some(stored) = messages::by_seq(conn, chat.key, link.posted)? else { continue };
+            let posted = PostedText::kept(stored, link.address);
+            if reads_pages || posted.kind == SourceKind::Document {
+                texts.push(text_of(&chat, &posted, page));
+            }
+        }
+        Ok(texts)
+    };
+    let texts: chime_store::Result<Vec<ReadText>> = services.base.store.read(load).await;
+    let texts = texts.inspect_err(|error| tracing::warn!(%error, "no kept text is searched")).unwrap_or_default();
+    let read: HashSet<SourceId> = question.material().map(|source| SourceId { page: None, ..source.id }).collect();
+    let sought = sought.to_owned();
+    let compared = tokio::task::spawn_blocking(move || {
+        let unread = texts.iter().filter(|text| !read.contains(&text.id));
+        let mut found: Vec<(f64, PieceLine)> = unread.flat_map(|text| text.lines_with(&sought)).collect();
+        // The sort is stable: of equal pieces, those that were read last come first.
+        found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+        found.into_iter().map(|(_, line)| line).take(MOST_FOUND).collect()
+    });
+    compared.await.unwrap_or_default()
 }
 
 /// Fetches a page from the web, or a document from Telegram.

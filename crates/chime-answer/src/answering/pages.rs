@@ -20,7 +20,8 @@ pub(super) async fn posted_pages(services: &Services, question: &QuestionContext
     }
     let mut posted = Vec::new();
     if names_link(&question.history.ask) {
-        let (chat, conversation, before) = (question.chat.key, question.trigger().conversation(), question.trigger().seq);
+        let (chat, conversation, before) =
+            (question.chat.key, question.trigger().conversation(), question.trigger().seq);
         let wanted = Wanted { chat, conversation: Some(conversation), before, within: None, by: None };
         let newest = move |conn: &Reader| {
             let found = passages::matching(conn, &wanted, Some(Attachment::Link), None, MOST_LINKS)?;
@@ -57,9 +58,14 @@ fn link_reading(services: &Services, question: &QuestionContext) -> LinkReading 
     }
 }
 
+/// Returns `true` if the chat allows to read linked pages.
+pub(super) fn reads_links(services: &Services, question: &QuestionContext) -> bool {
+    link_reading(services, question) != LinkReading::Off
+}
+
 /// Returns `true` if the model may open files and links: a message that it sees has one, and it was not read before.
 pub(super) fn may_open_posted(services: &Services, question: &QuestionContext) -> bool {
-    let may_link = link_reading(services, question) != LinkReading::Off;
+    let may_link = reads_links(services, question);
     let is_open = |stored: &&StoredMessage| {
         let message = &stored.message;
         let has_link = may_link && message.role == Role::User && !page_addresses(message).is_empty();
@@ -87,7 +93,7 @@ pub(super) async fn open_posted(
         }
     });
     let Some(posted) = posted else { return LookupResult::Nothing("That message has no such file or link.") };
-    if posted.kind == SourceKind::Page && link_reading(services, question) == LinkReading::Off {
+    if posted.kind == SourceKind::Page && !reads_links(services, question) {
         return LookupResult::Nothing("Links are not opened in this chat.");
     }
     match read_text(services, &question.chat, &posted).await {
@@ -98,7 +104,9 @@ pub(super) async fn open_posted(
         }
         Err(why) => {
             question.tell_unread(&posted, why);
-            LookupResult::Nothing("It could not be read. A sentence below your answer will tell that: answer without it.")
+            LookupResult::Nothing(
+                "It could not be read. A sentence below your answer will tell that: answer without it.",
+            )
         }
     }
 }

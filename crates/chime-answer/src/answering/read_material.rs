@@ -4,7 +4,7 @@ use futures::future::join_all;
 
 use crate::answer_steps::{ModelAttempt, Step};
 use crate::answering::draft::Draft;
-use crate::answering::fetch_text::{ranked_lines, read_text};
+use crate::answering::fetch_text::{kept_lines, ranked_lines, read_text};
 use crate::answering::pages::posted_pages;
 use crate::answering::photos::load_photos;
 use crate::answering::question::QuestionContext;
@@ -15,7 +15,7 @@ use crate::posted_texts::{PostedText, asked_documents};
 use crate::read_text::{ReadText, UnreadReason};
 use crate::sanitize::escape_markdown;
 use chime_core::texts::{Texts, filled, texts};
-use chime_core::{MessageAt, Piece, PieceLine, Slot, StoredMessage};
+use chime_core::{MessageAt, Piece, PieceLine, Slot, SourceId, StoredMessage};
 use chime_store::{Reader, messages};
 
 /// Maximum number of a chat's documents whose names are compared with the question.
@@ -33,9 +33,7 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
     let mut posted = posted_pages(services, question).await;
     posted.extend(posted_documents(services, question).await);
     let searched = asked_web(services, question);
-    if posted.is_empty() && searched.is_none() {
-        return;
-    }
+    let is_text_asked = posted.iter().any(|posted| posted.is_asked);
     let (chat, message) = (&question.chat, &question.trigger().message);
     let reading = join_all(posted.iter().map(|posted| read_text(services, chat, posted)));
     let searching = async {
@@ -59,7 +57,9 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
             Err(why) if posted.is_asked => {
                 let told = question.tell_unread(&posted, why);
                 let name = posted.name();
-                let text = format!("(The text of {name} could not be read. Below your answer will stand, so do not repeat it: {told})");
+                let text = format!(
+                    "(The text of {name} could not be read. Below your answer will stand, so do not repeat it: {told})"
+                );
                 lines.push((0, PieceLine { text, source: None }));
             }
             Err(_) => {}
@@ -69,7 +69,12 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
         lines.extend(web_lines(services, question, found).into_iter().enumerate());
     }
     lines.sort_by_key(|(rank, _)| *rank);
-    let lines: Vec<PieceLine> = lines.into_iter().map(|(_, line)| line).collect();
+    let mut lines: Vec<PieceLine> = lines.into_iter().map(|(_, line)| line).collect();
+    if !is_text_asked && !question.generic && matches!(first, Step::Ask(_)) {
+        let known: Vec<SourceId> = lines.iter().filter_map(|line| Some(line.source.as_ref()?.id)).collect();
+        let kept = kept_lines(services, question, &question.history.ask).await;
+        lines.extend(kept.into_iter().filter(|line| line.source.as_ref().is_some_and(|it| !known.contains(&it.id))));
+    }
     if !lines.is_empty() {
         question.enrichment.pieces.push(Piece { slot: Slot::Material, topic: None, lines });
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::answer_steps::{ModelAttempt, ModelFailure, WindowSize};
 use crate::answering::ask::{ask, model_request};
+use crate::answering::fetch_text::kept_lines;
 use crate::answering::log;
 use crate::answering::pages::{may_open_posted, open_posted};
 use crate::answering::question::QuestionContext;
@@ -34,6 +35,10 @@ use chime_store::{Reader, chats, item_marks, messages, summaries, tags as tag_ro
 
 /// Maximum number of reply links followed upwards from a message, and of replies read to each message below it.
 const CHAIN: usize = 10;
+/// Maximum number of files that are named if a search finds nothing.
+const MOST_FILES: u32 = 3;
+/// Note that a search does not look into files.
+const UNSEARCHED: &str = "The text of files was not searched. The answer may be in one: open_link_or_file opens it.";
 /// Maximum number of sessions whose summaries are searched.
 const SESSIONS: u32 = 300;
 const MOST_SESSIONS: usize = 5;
@@ -100,12 +105,23 @@ async fn look_up(
         let result = match lookup {
             Ok(lookup) => {
                 let (words, found_before) = (lookup.words().map(str::to_owned), question.looked_up.uses.len());
+                let shown_before = question.looked_up.messages.len();
+                let sought = match &lookup {
+                    LookupCall::Search { query, .. } => query.clone(),
+                    _ => None,
+                };
                 let finding = match lookup {
                     LookupCall::OpenPosted { message, n } => open_posted(services, question, message, n).await,
                     LookupCall::SearchWeb(query) => search_web(services, question, &query).await,
                     lookup => find_in_chat(services, question, lookup).await,
                 };
-                let output = question.looked_up.take_in(&call.name, finding, &mut transcript, services.params.estimate);
+                let estimate = services.params.estimate;
+                let mut output = question.looked_up.take_in(&call.name, finding, &mut transcript, estimate);
+                if let Some(sought) = sought {
+                    let found_messages = question.looked_up.messages.len() > shown_before;
+                    let texts = search_texts(services, question, &sought, found_messages, &mut transcript).await;
+                    output.extend(texts.into_iter().flat_map(|texts| ["\n".to_owned(), texts]));
+                }
                 let found = question.looked_up.uses.len() > found_before;
                 question.looked_up.searched.extend(words.filter(|_| found));
                 log::looked_up(&call.name, question.looked_up.messages.len());
@@ -117,6 +133,30 @@ async fn look_up(
     }
     built.labels = transcript.into_labels();
     results
+}
+
+/// Searches the texts that were read before, for the model. If no text and no message is found, it gets the newest files,
+/// whose texts nobody searched.
+async fn search_texts(
+    services: &Services,
+    question: &mut QuestionContext,
+    sought: &str,
+    found_messages: bool,
+    transcript: &mut PromptTranscript<'_>,
+) -> Option<String> {
+    let kept = kept_lines(services, question, sought).await;
+    let (chat, before) = (question.chat.key, question.trigger().seq);
+    let newest = services.base.store.read(move |conn| messages::documents(conn, chat, before, MOST_FILES)).await;
+    let newest = newest.inspect_err(|error| tracing::warn!(%error, "no file is named")).unwrap_or_default();
+    let files = newest.into_iter().map(|message| LookedUpMessage { message, topic: None }).collect::<Vec<_>>();
+    let (note, tool, finding) = match (kept.is_empty(), files.is_empty()) {
+        (false, _) => ("In the text of files and pages:", LookupTool::Search, LookupResult::Text(kept)),
+        (true, true) => return None,
+        (true, false) if found_messages => return Some(UNSEARCHED.to_owned()),
+        (true, false) => (UNSEARCHED, LookupTool::Messages, LookupResult::Messages(files)),
+    };
+    let shown = question.looked_up.take_in(tool.name(), finding, transcript, services.params.estimate);
+    Some(format!("{note}\n{shown}"))
 }
 
 async fn find_in_chat(services: &Services, question: &QuestionContext, lookup: LookupCall) -> LookupResult {
