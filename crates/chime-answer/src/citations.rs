@@ -11,6 +11,7 @@ use regex::{Captures, Regex};
 use crate::citation_basis::{CitationBasis, TAG};
 use crate::citation_forms::{CODE, canonical, unfenced};
 use crate::code_blocks::closed;
+use crate::extractive_ranking::shared_word_count;
 use crate::grounding::{KnownWords, mark_unsourced};
 use crate::pattern;
 use crate::sanitize::{clean_name, escape_markdown, one_line, shown_name, unlinked};
@@ -18,7 +19,7 @@ use crate::source_lists;
 use crate::sources::{Sourced, with_sources};
 use crate::support::Support;
 use chime_core::texts::{Texts, filled, texts};
-use chime_core::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone, source_labels};
+use chime_core::{Citable, SourceId, SourceKind, SourceRef, Timestamp, Zone, sentences, source_labels};
 use chime_memory::wording::short_time;
 
 /// Maximum number of characters of a source's text that are stored with the answer.
@@ -97,7 +98,8 @@ pub fn check(
     let texts = texts(words.language);
     let lists = [(sources_label, false), (texts.citations.web.as_str(), true)].map(|(label, is_web)| {
         let listed = (1..).zip(&ledger.valid).filter(|(_, source)| (source.id.kind == SourceKind::Web) == is_web);
-        let items: Vec<String> = listed.map(|(number, source)| source_item(number, source, now, zone, texts)).collect();
+        let items: Vec<String> =
+            listed.map(|(number, source)| source_item(number, source, answer, now, zone, texts)).collect();
         if items.is_empty() { String::new() } else { format!("{label}{}", items.join(" · ")) }
     });
     parts.push(lists.join("\n").trim().to_owned());
@@ -227,7 +229,7 @@ fn source_name(source: &Citable, texts: &Texts) -> String {
 
 /// Formats a source for the source line: `[1] Ana 14:02`, with the day if it is not today, and with a quote if there is
 /// no link. For a summary or a note, the messages it is based on are listed.
-fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone, texts: &Texts) -> String {
+fn source_item(number: usize, source: &Citable, answer: &str, now: Timestamp, zone: Zone, texts: &Texts) -> String {
     /// Maximum number of messages listed for a summary or a note.
     const MOST_GROUNDS: usize = 3;
     let number = numbered(number, source);
@@ -244,8 +246,19 @@ fn source_item(number: usize, source: &Citable, now: Timestamp, zone: Zone, text
     };
     match links(source).next() {
         Some(_) => rendered,
-        None => format!("{rendered} {}", texts.quoted(&escape_markdown(&one_line(&source.text, QUOTE_CHARS)))),
+        None => {
+            let said = one_line(said_again(&source.text, answer), QUOTE_CHARS);
+            format!("{rendered} {}", texts.quoted(&escape_markdown(&said)))
+        }
     }
+}
+
+/// Returns the sentence of a text that shares most words with an answer, the first of several; the whole text if none
+/// shares any.
+fn said_again<'a>(text: &'a str, answer: &str) -> &'a str {
+    let shared = sentences(text).into_iter().map(|sentence| (shared_word_count(answer, sentence), sentence));
+    let best = shared.rev().max_by_key(|(count, _)| *count);
+    best.filter(|(count, _)| *count > 0).map_or(text, |(_, sentence)| sentence)
 }
 
 fn source_ref(source: &Citable) -> SourceRef {
@@ -440,6 +453,7 @@ mod tests {
         let grounds = |name: &str, id: u32| SourceMessage {
             message: Seq(id),
             name: name.to_owned(),
+            is_own: false,
             sent_at: moment("-3d 10:00"),
             link: Some(format!("https://t.me/c/1/{id}")),
         };
@@ -507,6 +521,13 @@ mod tests {
 
             Sources: \[1\] Cat 14:07 “Closed on Mondays, as far as I know, and on Sundays too”"#]],
         );
+    }
+
+    #[test]
+    fn a_long_source_without_a_link_is_quoted_where_it_says_the_same() {
+        let text = "LEASE between Mrs E. Osterwald and the tenants. The deposit is 2,300 euros. Pets need consent.";
+        assert_eq!(said_again(text, "The deposit: 2,300 euros"), "The deposit is 2,300 euros.");
+        assert_eq!(said_again(text, "Yes"), text);
     }
 
     #[test]

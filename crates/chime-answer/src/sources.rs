@@ -11,8 +11,9 @@ use crate::citation_forms::is_lead;
 use crate::grounding::sentences;
 use crate::pattern;
 use crate::support::{DOUBTFUL, SHARES_NOTHING, SUPPORTS, Support, UNRELATED};
+use chime_core::lang::begins_like;
 use chime_core::trigger::{Languages, ends_like_question};
-use chime_core::{Fences, SourceId, SourceKind};
+use chime_core::{Fences, SourceId, SourceKind, lower_words};
 
 static ONE_TAG: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"(?i){TAG}")));
 /// Matches a placeholder for a citation. It has the form of a checked citation, so that [`sentences`] keeps it with its
@@ -220,6 +221,9 @@ impl Checker<'_> {
         let is_better = |place: usize| is_named(place) || !is_terse && (shares_nothing || is_about_same(place));
         match supporting {
             Some(place) if may_cite(place) && is_better(place) => format!("[source: {}]", basis.given[place].id),
+            None if cited.iter().any(|place| support.is_question(*place)) && says_open(claims.sentence) => {
+                tag.to_owned()
+            }
             None if strongest < UNRELATED && shares_nothing && !is_terse && !claims.need_tag() => String::new(),
             _ => tag.to_owned(),
         }
@@ -254,6 +258,11 @@ impl<'s> Claims<'s> {
         let last = self.before.unicode_words().next_back().unwrap_or_default().to_lowercase();
         goes_on || is_lead(&last) || Languages::shipped().is_stop_word_in(&last, self.sentence)
     }
+}
+
+/// Returns `true` if a sentence says that something is open, missing or asked. Its sources are questions.
+fn says_open(sentence: &str) -> bool {
+    lower_words(sentence).iter().any(|word| begins_like(word, |language| &language.open))
 }
 
 /// Inserts a tag before the punctuation at the end of `sentence`.
@@ -320,6 +329,15 @@ mod tests {
         check("At 9:40 [source: m2].", "At 9:40 [source: m2].");
         check("Yes [source: m1].", "Yes [source: m1].");
         check("At 9:40 [source: m99].", "At 9:40 [source: m99].");
+    }
+
+    #[test]
+    fn the_question_behind_what_is_open_stays() {
+        let talk = ["Jens: wer hat den schlüssel für die halle?", "Ben: ich komme am sonntag um 15 uhr"];
+        for text in ["Es fehlt noch der Hallenöffner [source: m1].", "Offen ist, wer aufsperrt [source: m1]."] {
+            check_in(&talk, text, text);
+        }
+        check_in(&talk, "Am Montag regnet es 12 mm [source: m1].", "Am Montag regnet es 12 mm.");
     }
 
     #[test]

@@ -149,11 +149,16 @@ struct PreparedSource {
     /// Words of the author's name: "Ana brings the cake" is supported by Ana's "I bring the cake".
     name: BTreeSet<String>,
     is_question: bool,
-    /// `true` for the bot's own messages, which never support a sentence.
+    /// `true` for the bot's own messages and summaries of them, which never support a sentence.
     is_own: bool,
     /// `true` for tags of the bot and for commands. They are no source unless the model cites them.
     is_for_bot: bool,
     vector: Vec<f32>,
+}
+
+/// Returns `true` for a summary that rests on messages of the bot alone.
+fn is_of_bot(source: &Citable) -> bool {
+    !source.rests_on.is_empty() && source.rests_on.iter().all(|grounds| grounds.is_own)
 }
 
 impl<'a> Support<'a> {
@@ -166,7 +171,7 @@ impl<'a> Support<'a> {
                 words,
                 name: content_words(&source.name),
                 is_question: ends_like_question(source.text.trim_end()),
-                is_own: source.is_own,
+                is_own: source.is_own || is_of_bot(source),
                 is_for_bot: is_command(&source.text) || calls_bot(&source.text),
                 vector: embed(&source.text),
             })
@@ -241,6 +246,10 @@ impl<'a> Support<'a> {
     pub fn is_terse(&self, place: usize) -> bool {
         let source = &self.sources[place];
         source.words.len() <= TERSE && !source.has_number && !source.is_own && !source.is_question
+    }
+
+    pub fn is_question(&self, place: usize) -> bool {
+        self.sources[place].is_question
     }
 
     /// Returns the indexes of the one or two sources that support `sentence`, strongest first. Empty if none does, or

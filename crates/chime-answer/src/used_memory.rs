@@ -42,6 +42,7 @@ mod tests {
             rests_on: vec![SourceMessage {
                 message: Seq(number),
                 name: "Ana".to_owned(),
+                is_own: false,
                 sent_at: Timestamp::default(),
                 link: None,
             }],

@@ -46,6 +46,10 @@ pub struct LanguageFile {
     pub papers: Vec<String>,
     /// Beginnings of words for a spreadsheet.
     pub sheets: Vec<String>,
+    /// Beginnings of words for a photo.
+    pub photos: Vec<String>,
+    /// Beginnings of words by which an answer says that something is open, missing or asked.
+    pub open: Vec<String>,
     /// Words, in lower case, by which a question asks to search the web.
     pub web: Vec<String>,
     #[serde(flatten)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Chat, Seq, StoredMessage, Timestamp, message_link};
+use super::{Chat, Role, Seq, StoredMessage, Timestamp, message_link};
 
 /// Declares the kinds of sources, each with the letter of its ids.
 macro_rules! source_kinds {
@@ -110,6 +110,8 @@ pub struct Citable {
 pub struct SourceMessage {
     pub message: Seq,
     pub name: String,
+    /// `true` if the bot wrote it.
+    pub is_own: bool,
     pub sent_at: Timestamp,
     pub link: Option<String>,
 }
@@ -117,7 +119,7 @@ pub struct SourceMessage {
 impl SourceMessage {
     pub fn of(chat: &Chat, StoredMessage { seq, message, .. }: &StoredMessage) -> Self {
         let (name, link) = (message.sender.name.clone(), message_link(chat, message));
-        Self { message: *seq, name, sent_at: message.sent_at, link }
+        Self { message: *seq, name, is_own: message.role == Role::Assistant, sent_at: message.sent_at, link }
     }
 }
 

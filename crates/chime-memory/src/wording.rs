@@ -14,6 +14,8 @@ pub struct BulletSource {
     pub at: Timestamp,
     /// Author's name.
     pub by: String,
+    /// `true` if the bot wrote it.
+    pub is_own: bool,
 }
 
 /// Recent and History of a chat, with the names and links needed to show them.
@@ -195,7 +197,7 @@ mod tests {
         let day = Timestamp::from_secs(1_767_621_720);
         let place = |(number, at)| {
             let link = Some(format!("https://t.me/c/1/{number}"));
-            (Seq(number), BulletSource { link, at, by: "Ana".to_owned() })
+            (Seq(number), BulletSource { link, at, by: "Ana".to_owned(), is_own: false })
         };
         let hours = |hours: u64| day.plus(std::time::Duration::from_secs(hours * 3600));
         let remembered = Remembered {

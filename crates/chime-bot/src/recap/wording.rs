@@ -153,6 +153,7 @@ mod tests {
             link: id.map(|id| format!("https://t.me/c/1/{id}")),
             at: moment(at),
             by: "Ana".to_owned(),
+            is_own: false,
         };
         let point = |text: &str, sources: &[u32]| Bullet::fact(text, sources.iter().copied().map(Seq).collect());
         let recap = Recap {

@@ -273,8 +273,12 @@ fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::R
     let mut found = BTreeMap::new();
     for seq in seqs {
         let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
-        let place =
-            BulletSource { link: message_link(&chat.chat, &message), at: message.sent_at, by: message.sender.name };
+        let place = BulletSource {
+            link: message_link(&chat.chat, &message),
+            at: message.sent_at,
+            is_own: message.role == Role::Assistant,
+            by: message.sender.name,
+        };
         found.insert(*seq, place);
     }
     Ok(found)

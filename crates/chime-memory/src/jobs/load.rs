@@ -275,7 +275,8 @@ pub(super) fn with_places(
         }
         let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
         let link = message_link(&chat.chat, &message);
-        places.insert(*seq, BulletSource { link, at: message.sent_at, by: message.sender.name });
+        let is_own = message.role == Role::Assistant;
+        places.insert(*seq, BulletSource { link, at: message.sent_at, by: message.sender.name, is_own });
     }
     let names = summaries::member_names(conn, chat.key)?;
     Ok(Remembered { recent, history, names, places, zone, is_being_made: false })

@@ -30,8 +30,8 @@ pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<V
 /// Formats a bullet as a line. Returns `None` if none of its source messages can be read any more.
 pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
     let grounds = |seq: &Seq| {
-        let BulletSource { link, at, by } = remembered.places.get(seq)?;
-        Some(SourceMessage { message: *seq, name: by.clone(), sent_at: *at, link: link.clone() })
+        let BulletSource { link, at, by, is_own } = remembered.places.get(seq)?;
+        Some(SourceMessage { message: *seq, name: by.clone(), is_own: *is_own, sent_at: *at, link: link.clone() })
     };
     let rests_on: Vec<SourceMessage> = bullet.sources.iter().filter_map(grounds).collect();
     let first = rests_on.first()?;

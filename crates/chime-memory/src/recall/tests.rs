@@ -154,7 +154,13 @@ async fn recalled_of_summaries(recent: Option<&str>, text: &'static str, now: Ti
 
 /// Returns a line of a summary in a prompt, which rests on these messages.
 fn told(text: &str, messages: &[u32]) -> Citable {
-    let ground = |seq: &u32| SourceMessage { message: Seq(*seq), name: "ann".to_owned(), sent_at: DAY_ONE, link: None };
+    let ground = |seq: &u32| SourceMessage {
+        message: Seq(*seq),
+        name: "ann".to_owned(),
+        is_own: false,
+        sent_at: DAY_ONE,
+        link: None,
+    };
     Citable {
         id: SourceId::summary(messages[0]),
         name: "Summary".to_owned(),
