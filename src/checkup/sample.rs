@@ -125,6 +125,7 @@ fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> 
         generic: false,
         ideas: false,
         summary: false,
+        opened: false,
         focus: None,
         nothing_known: false,
         about_bot: false,

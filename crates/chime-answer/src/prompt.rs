@@ -454,6 +454,7 @@ fn ask(
         generic,
         ideas,
         summary: wants_summary(input),
+        opened: input.enrichment.pieces.iter().any(|piece| piece.slot == Slot::Material),
         focus: focus.as_deref(),
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
         about_bot: anchor_text.is_none() && is_about_bot(input.ask, Languages::shipped()),

@@ -107,6 +107,8 @@ pub struct AskValues<'a> {
     pub ideas: bool,
     /// `true` if the question asks for a summary of the conversation.
     pub summary: bool,
+    /// `true` if the prompt has texts of pages or files.
+    pub opened: bool,
     /// Numbers of the messages that it most likely refers to, if the prompt shows others too: `[3], [5]`.
     pub focus: Option<&'a str>,
     /// `true` if there are no other messages to which it could refer.

@@ -187,6 +187,7 @@ fn prompt_messages(
         generic: false,
         ideas: false,
         summary: false,
+        opened: false,
         focus: None,
         nothing_known: anchor.is_none(),
         about_bot: false,

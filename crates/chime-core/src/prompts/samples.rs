@@ -111,6 +111,7 @@ fn asks() -> Vec<Value> {
         generic,
         ideas: !generic,
         summary,
+        opened: anchor.is_some(),
         focus,
         nothing_known: anchor.is_none() && focus.is_none(),
         about_bot: !generic,
