@@ -58,6 +58,28 @@ async fn a_question_about_a_photo_shows_it() {
 }
 
 #[tokio::test]
+async fn a_question_about_something_else_shows_no_photo() {
+    World::run(async |w| {
+        w.model.always("Noted.");
+        show(w, "ann", "the new fence, red or green?", None);
+        show(w, "ben", "my boat", None);
+        w.say("cat", "the plumber comes at nine to the house");
+        w.say("dan", "then let us meet there at eight");
+        for (number, (question, photos)) in (1..).zip([
+            ("where exactly do we meet?", 0),
+            ("what colour does the fence have?", 1),
+            ("describe the photos", 2),
+        ]) {
+            let tag = w.say("eve", &format!("@bot {question}"));
+            w.answer_to(tag).await;
+            let shown = parts(w, number).await;
+            assert_eq!(shown.iter().filter(|part| *part == SEEN).count(), photos, "{question}: {shown:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_reply_to_a_photo_in_another_topic_shows_it() {
     World::run(async |w| {
         let club = w.telegram.add_chat(NewChat::forum("Club"));

@@ -6,8 +6,11 @@ use futures::future::join_all;
 
 use crate::answering::question::{QuestionContext, ShownPhoto};
 use crate::answering::services::Services;
+use crate::extractive_ranking::shared_word_count;
 use chime_core::config::Redaction;
-use chime_core::{Kind, StoredMessage};
+use chime_core::lang::begins_like;
+use chime_core::{Kind, Part, StoredMessage, lower_words};
+use chime_relevance::context::Entry;
 use chime_runtime::resilience::within;
 use chime_store::{Reader, messages};
 
@@ -17,7 +20,8 @@ const MOST_BYTES: usize = 5 * 1024 * 1024;
 /// Maximum time for the download of a photo.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Returns at most three photos: from the trigger, from the message it replies to, and the newest ones of the focus.
+/// Returns at most three photos: from the trigger, from the message it replies to, and the shown ones that the question
+/// is about.
 /// Errors are logged. Personal data in a photo cannot be masked, so under [`Redaction::All`] there are none.
 pub(super) async fn load_photos(services: &Services, question: &QuestionContext) -> Vec<ShownPhoto> {
     let candidates = candidates(question);
@@ -46,11 +50,21 @@ async fn download(services: &Services, stored: &StoredMessage) -> Option<ShownPh
 
 /// Returns the messages with a photo, most important first. The other photos of an album are added by [`find`].
 fn candidates(question: &QuestionContext) -> Vec<StoredMessage> {
-    let trigger = question.trigger();
+    let (trigger, ask) = (question.trigger(), &question.history.ask);
     let anchor = question.window.anchor_entry().map(|entry| &entry.message);
-    let focus: Vec<&StoredMessage> = question.window.focus().map(|entry| &entry.message).collect();
-    let all = [Some(trigger), anchor].into_iter().flatten().chain(focus.into_iter().rev());
-    all.filter(|stored| stored.message.kind == Kind::Photo).cloned().collect()
+    let has_word = lower_words(ask).iter().any(|word| begins_like(word, |language| &language.photos));
+    let is_photo = |stored: &StoredMessage| stored.message.kind == Kind::Photo;
+    // A tag without words is about the newest message of the focus, and a question may be about the one just above it.
+    let newest = if question.generic { question.window.focus().last() } else { question.window.entries.last() };
+    let newest = newest.map(|entry| entry.message.seq);
+    let is_meant = |entry: &&Entry| {
+        let stored = &entry.message;
+        let is_with_own = is_photo(trigger) && entry.part() == Part::Focus;
+        has_word || is_with_own || Some(stored.seq) == newest || shared_word_count(ask, &stored.message.text) > 0
+    };
+    let shown = question.window.entries.iter().rev().filter(is_meant).map(|entry| &entry.message);
+    let all = [Some(trigger), anchor].into_iter().flatten().chain(shown);
+    all.filter(|stored| is_photo(stored)).cloned().collect()
 }
 
 /// Returns the messages with a photo among `candidates` and their albums, in the order in which they were sent.
