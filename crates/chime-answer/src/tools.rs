@@ -122,6 +122,14 @@ pub enum BadCall {
     UnknownTool,
     #[error("The arguments are not the JSON object that the tool takes.")]
     BadArguments,
+    #[error("The argument {0} is missing.")]
+    Missing(&'static str),
+    #[error("The argument {0} is not a day like 2026-01-31.")]
+    NoDay(&'static str),
+    #[error(
+        "The argument period is not a day, a month or two days, like 2026-01-31, 2026-01 or 2026-01-15..2026-01-31."
+    )]
+    NoPeriod,
     #[error("No message has this number. Use the numbers that you see.")]
     UnknownNumber,
     #[error("Too many calls at once; this one was left out.")]
@@ -185,17 +193,18 @@ impl LookupCall {
             Some(id) => seq(id).map(Some).ok_or(BadCall::UnknownNumber),
             None => Ok(None),
         };
-        let needed = |key: &str| id(key)?.ok_or(BadCall::BadArguments);
+        let needed = |key: &'static str| id(key)?.ok_or(BadCall::Missing(key));
         let words = |text: &str| clip(text, QUERY_CHARS).into_owned();
         Ok(match tool {
             LookupTool::Messages => {
+                let is_any = given.get("ids").or_else(|| given.get("id")).is_some_and(|ids| *ids != json!([]));
                 let ids: Vec<Seq> = match given.get("ids").or_else(|| given.get("id")) {
                     Some(Value::Array(ids)) => ids.iter().filter_map(seq).take(MOST_MESSAGES).collect(),
                     Some(one) => seq(one).into_iter().collect(),
                     None => Vec::new(),
                 };
                 if ids.is_empty() {
-                    return Err(BadCall::BadArguments);
+                    return Err(if is_any { BadCall::UnknownNumber } else { BadCall::Missing("ids") });
                 }
                 Self::Messages(ids)
             }
@@ -207,12 +216,13 @@ impl LookupCall {
                 Self::SmartContext { anchor: id("anchor_id")?, before: id("before")?, max_gap }
             }
             LookupTool::Search => {
-                let moments = |key: &str| text(key).map(|it| moments(it).ok_or(BadCall::BadArguments)).transpose();
+                let moments =
+                    |key: &'static str| text(key).map(|it| moments(it).ok_or(BadCall::NoDay(key))).transpose();
                 let span =
                     ClockSpan { since: moments("since")?.map(|it| it.0), until: moments("until")?.map(|it| it.1) };
                 let (query, from) = (text("query").map(words), text("from").map(words));
                 if query.is_none() && from.is_none() && span.is_open() {
-                    return Err(BadCall::BadArguments);
+                    return Err(BadCall::Missing("query"));
                 }
                 Self::Search { query, from, span }
             }
@@ -220,9 +230,9 @@ impl LookupCall {
                 let n = given.get("n").and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
                 Self::OpenPosted { message: needed("id")?, n }
             }
-            LookupTool::SearchWeb => Self::SearchWeb(text("query").map(words).ok_or(BadCall::BadArguments)?),
+            LookupTool::SearchWeb => Self::SearchWeb(text("query").map(words).ok_or(BadCall::Missing("query"))?),
             LookupTool::Summaries => {
-                let span = text("period").map(|it| ClockSpan::parse(it).ok_or(BadCall::BadArguments)).transpose()?;
+                let span = text("period").map(|it| ClockSpan::parse(it).ok_or(BadCall::NoPeriod)).transpose()?;
                 let (about, tag) = (text("about").map(words), text("tag").map(words));
                 Self::Summaries { about, tag, span: span.unwrap_or_default() }
             }
@@ -317,9 +327,8 @@ impl LookedUp {
                 (lines, sources)
             }
             LookupResult::Sources(found) => {
-                let line = |source: &Citable| {
-                    format!("[{}] ({}) {}", source.id, transcript.day(source.sent_at), source.text)
-                };
+                let line =
+                    |source: &Citable| format!("[{}] ({}) {}", source.id, transcript.day(source.sent_at), source.text);
                 let found = found.into_iter().map(|source| PieceLine { text: line(&source), source: Some(source) });
                 self.lines_within(room, found.collect(), transcript, estimate)
             }
@@ -419,7 +428,10 @@ mod tests {
         let ids = vec![Seq(17), Seq(32), Seq(33)];
         assert_eq!(read("get_messages", r#"{"ids": ["m17", 3, "4", "x"]}"#), Ok(LookupCall::Messages(ids)));
         assert_eq!(read("get_messages", r#"{"ids": "m17"}"#), Ok(LookupCall::Messages(vec![Seq(17)])));
-        assert_eq!(read("get_messages", r#"{"ids": []}"#), Err(BadCall::BadArguments));
+        assert_eq!(read("get_messages", r#"{"ids": []}"#), Err(BadCall::Missing("ids")));
+        assert_eq!(read("get_messages", r#"{"ids": [99999]}"#), Err(BadCall::UnknownNumber));
+        assert_eq!(read("get_session_summaries", r#"{"period": "may"}"#), Err(BadCall::NoPeriod));
+        assert_eq!(read("get_reply_chain", "{}"), Err(BadCall::Missing("id")));
         assert_eq!(read("get_reply_chain", r#"{"id": "m2"}"#), Ok(LookupCall::ReplyChain(Seq(2))));
         let whole = LookupCall::SmartContext { anchor: None, before: None, max_gap: MAX_GAP };
         assert_eq!(read("get_smart_context", ""), Ok(whole));
@@ -434,12 +446,12 @@ mod tests {
         let of_ana = LookupCall::Search { query: None, from: Some("Ana".to_owned()), span };
         let given = r#"{"from": "Ana", "since": "2026-01-05", "until": "2026-01-07"}"#;
         assert_eq!(read("search_messages", given), Ok(of_ana));
-        assert_eq!(read("search_messages", r#"{"query": "x", "since": "long ago"}"#), Err(BadCall::BadArguments));
+        assert_eq!(read("search_messages", r#"{"query": "x", "since": "long ago"}"#), Err(BadCall::NoDay("since")));
         let month = ClockSpan { since: day(1), until: NaiveDate::from_ymd_opt(2026, 2, 1).map(NaiveDateTime::from) };
         let tagged = LookupCall::Summaries { about: None, tag: Some("rent".to_owned()), span: month };
         assert_eq!(read("get_session_summaries", r#"{"tag": "rent", "period": "2026-01"}"#), Ok(tagged));
         assert_eq!(ClockSpan::parse("2026-01-05..2026-01-07"), Some(span));
-        assert_eq!(read("search_messages", "{}"), Err(BadCall::BadArguments));
+        assert_eq!(read("search_messages", "{}"), Err(BadCall::Missing("query")));
         assert_eq!(
             read("get_session_summaries", "{}"),
             Ok(LookupCall::Summaries { about: None, tag: None, span: ClockSpan::default() })
