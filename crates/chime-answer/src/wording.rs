@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use chime_core::testkit::transcript;
     use chime_core::texts::{notices, texts};
-    use chime_core::{BotIdentity, UserId};
+    use chime_core::{BotIdentity, Language, UserId};
     use chime_relevance::context::{History, Params, get_smart_context};
 
     fn bot() -> BotIdentity {
@@ -53,7 +53,8 @@ mod tests {
         let mut recent = transcript("10:00 ann#1 who drives?\n10:01 bob#2>1 I do\n10:02 cat#3 @bot");
         let trigger = recent.pop().expect("a trigger");
         let window = get_smart_context(&History::new(trigger, recent, Vec::new()), &Params::new(str::len));
-        let said = apology(&window, Query { ask: "", bot: &bot(), embedder: None }, texts("eng"));
+        let said =
+            apology(&window, Query { ask: "", bot: &bot(), language: Language::DEFAULT, embedder: None }, texts("eng"));
         let list = "\n\n- **ann**: “who drives?” [source: m1]\n- **bob**: “I do” [source: m2]\n\n";
         assert!(said.contains(list) && said.starts_with(&notices("eng").sorry), "{said}");
         assert!(said.ends_with(&notices("eng").sorry_if_you_like), "{said}");
@@ -61,7 +62,11 @@ mod tests {
 
     #[test]
     fn an_apology_with_nothing_to_show_says_what_to_do() {
-        let said = apology(&ContextWindow::default(), Query { ask: "", bot: &bot(), embedder: None }, texts("eng"));
+        let said = apology(
+            &ContextWindow::default(),
+            Query { ask: "", bot: &bot(), language: Language::DEFAULT, embedder: None },
+            texts("eng"),
+        );
         assert!(said.ends_with(&notices("eng").sorry_try_again), "{said}");
     }
 

@@ -302,7 +302,12 @@ fn says_something(question: &QuestionContext, built: &BuiltPrompt, given: &[Cita
 }
 
 fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a> {
-    Query { ask: &question.history.ask, bot: services.base.bot(), embedder: services.features.embedder() }
+    Query {
+        ask: &question.history.ask,
+        bot: services.base.bot(),
+        language: question.chat.language,
+        embedder: services.features.embedder(),
+    }
 }
 
 fn apologise(services: &Services, question: &QuestionContext, blame: Blame) -> Draft {
