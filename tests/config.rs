@@ -337,7 +337,7 @@ fn a_dot_env_file_is_read_and_its_bad_lines_are_problems_like_any_other() {
     expect![[r#"
         the configuration has a problem
           .env line 2: found text that is not NAME=value (hidden)
-            allowed: NAME=value, one a line; a value that begins with a quote also ends with it
+            allowed: NAME=value, one a line; a value that begins with a quote also ends with it, and has \\ for \ in double quotes
             example: OWNER_IDS=123456789
     "#]]
     .assert_eq(&outcome(reading()));

@@ -668,7 +668,7 @@ async fn a_bare_command_is_answered_until_another_bot_is_seen() {
         let settings = w.say("ann", "/settings");
         assert!(w.answer_to(settings).await.text.starts_with("Settings of this chat"));
         w.say("ben", "/ban");
-        w.say("ben", "see /settings@Bot, /usage@abot and /new@");
+        w.say("ben", "see /usage@abot and /new@");
         let help = w.say("ann", "/help");
         assert!(w.answer_to(help).await.text.starts_with("I read along"), "no bot has a name of four letters");
         w.say("ben", "/roll@dice_bot 20");

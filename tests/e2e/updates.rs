@@ -159,9 +159,10 @@ async fn update_ids_that_start_anew_lose_nothing() {
 #[tokio::test]
 async fn odd_text_is_stored_and_answered() {
     let texts = [
+        // After an answer of the bot, emoji would be thanks.
+        format!("@bot {}", "😀".repeat(2045)),
         "@bot \\ud800 and \\udc00 alone".to_owned(),
         "@bot a\\u0000b".to_owned(),
-        format!("@bot {}", "😀".repeat(2045)),
         format!("@bot {}", "Z\u{341}\u{34d}\u{363}\u{36b}".repeat(800)),
         "@bot \u{202e}\u{2066}gnirts desrever\u{2069} \u{feff}\u{200d}".to_owned(),
         format!("@bot {}", "@ann #tag /cmd https://example.org ".repeat(25)),

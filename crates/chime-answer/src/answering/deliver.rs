@@ -91,6 +91,12 @@ impl Delivery<'_> {
         Ok(Next::End)
     }
 
+    async fn give_up_without_right(&self, part: &ReplyPart, why: &str, now: Timestamp) -> Result<Next, JobError> {
+        let chat = part.outgoing.to.chat;
+        self.record(move |tx| chats::set_sending_refused(tx, chat, Some(now))).await?;
+        self.give_up_visibly(part, why, None).await
+    }
+
     /// Delivers one part. `shown` is the message that already shows the beginning of the part.
     async fn deliver_part(
         &self,
@@ -161,11 +167,7 @@ impl Delivery<'_> {
                     self.mark_waiting(&part).await?;
                     Err(JobError::Later(until.since(self.services.base.clock.now())))
                 }
-                SendStep::GiveUpWithoutRight(why) => {
-                    let chat = part.outgoing.to.chat;
-                    self.record(move |tx| chats::set_sending_refused(tx, chat, Some(now))).await?;
-                    self.give_up_visibly(&part, &why, None).await
-                }
+                SendStep::GiveUpWithoutRight(why) => self.give_up_without_right(&part, &why, now).await,
                 SendStep::GiveUpAndHold { until, why } => {
                     self.services.state.traffic.hold(part.outgoing.to.chat, now, until);
                     self.give_up_visibly(&part, &why, None).await

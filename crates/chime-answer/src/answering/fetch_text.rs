@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::answering::pages::reads_links;
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::posted_texts::PostedText;
 use crate::read_text::{ReadText, UnreadReason};
-use chime_core::{PieceLine, SourceId, SourceKind, SourceMessage};
+use chime_core::chat_settings::LINKS;
+use chime_core::{LinkReading, PieceLine, SourceId, SourceKind, SourceMessage};
 use chime_links::UnreadablePage;
 use chime_runtime::resilience::within;
 use chime_store::chats::ChatRow;
@@ -25,6 +25,19 @@ const MOST_KEPT: u32 = 50;
 const MOST_FOUND: usize = 3;
 /// Length of a day in a page's date, `2026-01-31`.
 const DAY_CHARS: usize = 10;
+
+/// Returns when linked pages are read in the chat of the question.
+pub(super) fn link_reading(services: &Services, question: &QuestionContext) -> LinkReading {
+    match services.base.config.answer.links {
+        LinkReading::Off => LinkReading::Off,
+        operators => question.settings.get(LINKS).unwrap_or(operators),
+    }
+}
+
+/// Returns `true` if the chat allows to read linked pages.
+pub(super) fn reads_links(services: &Services, question: &QuestionContext) -> bool {
+    link_reading(services, question) != LinkReading::Off
+}
 
 /// Returns the text of a page or document: the one that is kept, or a new one.
 pub(super) async fn read_text(

@@ -1,11 +1,10 @@
 //! Decides which linked pages are read for a question, and opens links and files for the model.
 
-use crate::answering::fetch_text::{ranked_lines, read_text};
+use crate::answering::fetch_text::{link_reading, ranked_lines, read_text, reads_links};
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use crate::posted_texts::{PostedQuestion, PostedText, asked_links, is_document, names_link, page_addresses};
 use crate::tools::LookupResult;
-use chime_core::chat_settings::LINKS;
 use chime_core::{LinkReading, Role, Seq, SourceKind, StoredMessage};
 use chime_store::passages::{self, Attachment, Wanted};
 use chime_store::{Reader, messages};
@@ -49,18 +48,6 @@ impl QuestionContext {
             posted,
         }
     }
-}
-
-fn link_reading(services: &Services, question: &QuestionContext) -> LinkReading {
-    match services.base.config.answer.links {
-        LinkReading::Off => LinkReading::Off,
-        operators => question.settings.get(LINKS).unwrap_or(operators),
-    }
-}
-
-/// Returns `true` if the chat allows to read linked pages.
-pub(super) fn reads_links(services: &Services, question: &QuestionContext) -> bool {
-    link_reading(services, question) != LinkReading::Off
 }
 
 /// Returns `true` if the model may open files and links: a message that it sees has one, and it was not read before.

@@ -55,11 +55,10 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
                 lines.extend(ranked_lines(services, question, text).await.into_iter().enumerate());
             }
             Err(why) if posted.is_asked => {
-                let told = question.tell_unread(&posted, why);
+                question.tell_unread(&posted, why);
                 let name = posted.name();
-                let text = format!(
-                    "(The text of {name} could not be read. Below your answer will stand, so do not repeat it: {told})"
-                );
+                let text =
+                    format!("(The text of {name} could not be read. A sentence below your answer will tell why.)");
                 lines.push((0, PieceLine { text, source: None }));
             }
             Err(_) => {}
@@ -105,11 +104,9 @@ impl QuestionContext {
         texts(self.language().unwrap_or(self.chat.speaks()).code())
     }
 
-    /// Adds the reason why a text could not be read to the answer, and returns it.
-    pub(super) fn tell_unread(&mut self, posted: &PostedText, why: UnreadReason) -> String {
-        let sentence = why.sentence(&posted.name(), self.texts());
-        self.remark(sentence.clone());
-        sentence
+    /// Adds the reason why a text could not be read to the answer.
+    pub(super) fn tell_unread(&mut self, posted: &PostedText, why: UnreadReason) {
+        self.remark(why.sentence(&posted.name(), self.texts()));
     }
 
     /// Adds to the answer and to its prompt that a voice message which the question is about is among the

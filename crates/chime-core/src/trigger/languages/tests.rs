@@ -99,7 +99,8 @@ fn lists_are_long_and_phrases_short_enough() {
         "remind" | "courtesies" | "summary" => 4,
         "link" => 5,
         "search" | "that" | "add" | "delete" | "help" => 1,
-        "content_words" | "search_last" | "link_last" | "private_first" => 0,
+        "ideas" | "choices" => 1,
+        "remind_others" | "content_words" | "search_last" | "link_last" | "private_first" => 0,
         _ => 10,
     };
     for (language, lists) in tables::<BTreeMap<String, Vec<String>>>("trigger") {
