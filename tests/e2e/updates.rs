@@ -184,7 +184,7 @@ async fn odd_text_is_stored_and_answered() {
             assert!(!answer.text.is_empty(), "{text:?} has no answer");
             let prompt = w.prompt(usize::try_from(number).expect("a small number")).await;
             // Emoji alone are no question.
-            let heading = if text.contains('😀') { "wants your help" } else { "asks you" };
+            let heading = if text.contains('😀') { "calls you without a question" } else { "asks you" };
             assert!(prompt.contains(heading), "{text:?}");
         }
         w.settled().await;

@@ -100,7 +100,7 @@ async fn a_history_is_imported_once_and_told_of() {
     assert_eq!(shown(18), "[location] Town hall");
     assert_eq!(shown(20), "[contact] Ann, 0");
     assert_eq!(shown(22), "see here (https://example.org) please");
-    assert_eq!(shown(26), "[video 1:01] our trip");
+    assert_eq!(shown(26), "[video 1:01 video.mp4] our trip");
     let forward = all.iter().find(|message| message.id == MessageId(14)).expect("a forward");
     assert_eq!(forward.forward_origin.as_deref(), Some("Zoe"));
     assert_eq!(forward.borrowed.and_then(|borrowed| borrowed.author), Some(UserId(6000)));
