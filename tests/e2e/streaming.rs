@@ -275,43 +275,25 @@ async fn a_restart_in_the_middle_ends_with_one_whole_answer() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_replaced_by_the_answer_of_another_try() {
-    World::with(&[("STREAMING", "all"), PATIENT[0], PATIENT[1]], async |w| {
-        let broken = Reply::BrokenStream(vec![BEGINNING.to_owned(), " and".to_owned()]);
-        w.model.script([broken, Reply::text("Ben brings the bread on Friday evening.")]);
-        let mut cursor = w.telegram.cursor();
-        ask(w);
-        assert!(matches!(shown(w, &mut cursor).await, BotAction::Sent(_)));
-        let last = last_shown(w, &mut cursor).await;
-        assert!(
-            matches!(&last, BotAction::Edited(message) if message.text.starts_with("Ben brings the bread")),
-            "{last:?}"
-        );
-        w.next_sent().await;
-        w.settled().await;
-        assert_eq!((messages_of_bot(w, w.chat).len(), w.model.requests().len()), (1, 2));
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_stream_that_breaks_off_twice_ends_as_an_apology_in_the_same_message() {
-    World::with(&[("STREAMING", "all"), PATIENT[0], PATIENT[1]], async |w| {
-        let broken = || Reply::BrokenStream(vec![BEGINNING.to_owned(), " and".to_owned()]);
-        w.model.script([broken(), broken()]);
-        let mut cursor = w.telegram.cursor();
-        ask(w);
-        assert!(matches!(shown(w, &mut cursor).await, BotAction::Sent(_)));
-        let last = last_shown(w, &mut cursor).await;
-        assert!(
-            matches!(&last, BotAction::Edited(message) if message.text.starts_with("I could not get an answer")),
-            "{last:?}"
-        );
-        w.next_sent().await;
-        w.settled().await;
-        assert_eq!((messages_of_bot(w, w.chat).len(), w.model.requests().len()), (1, 2));
-    })
-    .await;
+async fn a_stream_that_breaks_off_is_asked_for_once_more() {
+    let broken = || Reply::BrokenStream(vec![BEGINNING.to_owned(), " and".to_owned()]);
+    for (second, ends) in [
+        (Reply::text("Ben brings the bread on Friday evening."), "Ben brings the bread"),
+        (broken(), "I could not get an answer"),
+    ] {
+        World::with(&[("STREAMING", "all"), PATIENT[0], PATIENT[1]], async |w| {
+            w.model.script([broken(), second]);
+            let mut cursor = w.telegram.cursor();
+            ask(w);
+            assert!(matches!(shown(w, &mut cursor).await, BotAction::Sent(_)));
+            let last = last_shown(w, &mut cursor).await;
+            assert!(matches!(&last, BotAction::Edited(message) if message.text.starts_with(ends)), "{last:?}");
+            w.next_sent().await;
+            w.settled().await;
+            assert_eq!((messages_of_bot(w, w.chat).len(), w.model.requests().len()), (1, 2));
+        })
+        .await;
+    }
 }
 
 #[tokio::test]
