@@ -91,6 +91,7 @@ Lines that you type:
   Ana > 12: which one?     speak as Ana, replying to message 12
   > 12 @bot                reply to message 12 yourself
   > 31 /why                ask what an answer of the bot rested on
+  > 31 !                   press the button below message 31
 
 A FILE holds one message a line: ID | 2026-03-02 18:40:00 | Ana | REPLIED-TO ID or - | text
 Its dates are moved so that the last message was sent two minutes ago.
