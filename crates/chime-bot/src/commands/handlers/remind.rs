@@ -248,22 +248,24 @@ fn reminder_of(request: &StoredMessage, time: ReminderTime, zone: Zone) -> Remin
 }
 
 /// Moves a reminder to the time that its edited request `ask` names, and confirms it with a message. The old time stays
-/// if the request names none that can be read.
+/// if the request names none that can be read. Returns `true` if it was moved.
 pub fn follow_edit(
     tx: &Writer<'_>,
     edited: &Message,
     ask: &str,
     operators_zone: Zone,
     now: Timestamp,
-) -> chime_store::Result<()> {
-    let Some(request) = messages::find(tx, edited.chat, edited.id)? else { return Ok(()) };
-    let Some((id, old)) = reminders::of_message(tx, request.chat, request.seq)? else { return Ok(()) };
-    let Some(chat) = chats::by_key(tx, request.chat)? else { return Ok(()) };
+) -> chime_store::Result<bool> {
+    let Some(request) = messages::find(tx, edited.chat, edited.id)? else { return Ok(false) };
+    let Some((id, old)) = reminders::of_message(tx, request.chat, request.seq)? else { return Ok(false) };
+    let Some(chat) = chats::by_key(tx, request.chat)? else { return Ok(false) };
     let zone = chat_settings::zone(tx, request.conversation(), operators_zone)?;
-    let AskedTime::Time(time) = reminder_time(ask, chat.language, edited.sent_at, zone) else { return Ok(()) };
+    let AskedTime::Time(time) = reminder_time(ask, chat.language, edited.sent_at, zone) else {
+        return Ok(false);
+    };
     let reminder = reminder_of(&request, time, zone);
     if time.at <= now || reminder == old {
-        return Ok(());
+        return Ok(false);
     }
     reminders::set_time(tx, id, &reminder)?;
     let texts = texts(chat.speaks().code());
@@ -272,7 +274,8 @@ pub fn follow_edit(
     let parts = format_own(&confirmation(&time, &reminder, zone, texts));
     let label = texts.reminders.cancel_button.clone();
     let buttons = vec![vec![Button { label, data: CancelButton { id, is_in_list: false }.data() }]];
-    outbox::add(tx, &NewReply { buttons, ..NewReply::own(Purpose::Command, key, to, parts) }, now)
+    outbox::add(tx, &NewReply { buttons, ..NewReply::own(Purpose::Command, key, to, parts) }, now)?;
+    Ok(true)
 }
 
 /// Returns the text of a due reminder and the links in it.

@@ -62,7 +62,7 @@ pub fn start_work(
         // The edit removed the mention of the bot. If the answer is not cancelled, the whole text is the question.
         None if message.edited_at.is_some() => jobs::replace(tx, &album::answer_to(at_message))?,
         Some(Trigger { kind: TriggerKind::Command(CommandName::Remind, ask), .. }) if message.edited_at.is_some() => {
-            remind::follow_edit(tx, message, ask, setting.config.time.zone, at.now)?;
+            applied.postponed |= remind::follow_edit(tx, message, ask, setting.config.time.zone, at.now)?;
         }
         Some(_) | None => {}
     }
