@@ -128,7 +128,10 @@ fn is_about_rights(why: &str) -> bool {
 /// Returns `true` if Telegram's refusal says that the bot is in the chat without the right to send.
 fn is_about_sending(why: &str) -> bool {
     let why = why.to_lowercase();
-    ["rights to send", "write_forbidden", "plain_forbidden", "chat_restricted"].iter().any(|words| why.contains(words))
+    // Polls and media have rights of their own.
+    const REFUSALS: [&str; 5] =
+        ["rights to send text", "rights to send a message", "write_forbidden", "plain_forbidden", "chat_restricted"];
+    REFUSALS.iter().any(|words| why.contains(words))
 }
 
 /// Returns the next step after an attempt to send a part.
@@ -385,6 +388,13 @@ mod tests {
         let no_right = "not enough rights to send text messages";
         let expected = "give up, may not send: the chat is out of reach: not enough rights to send text messages";
         check(gone(no_right), 0, 0, expected);
+        let no_polls = "not enough rights to send polls to the chat";
+        check(
+            gone(no_polls),
+            0,
+            0,
+            "give up with a reaction: the chat is out of reach: not enough rights to send polls to the chat",
+        );
         check(gone("kicked"), 0, 0, "give up: the chat is out of reach: kicked");
         check(TelegramError::ForumTopicGone, 0, 0, "give up with a reaction: the topic is closed or gone");
         let (state, now) = state(0, 0);

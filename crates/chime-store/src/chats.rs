@@ -161,8 +161,8 @@ pub fn set_sending_refused(tx: &Writer<'_>, chat: ChatId, at: Option<Timestamp>)
 pub fn refuses_sending(conn: &Reader, chat: ChatId, now: Timestamp) -> Result<bool> {
     const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5 * 60);
     conn.any(
-        "SELECT 1 FROM chat WHERE telegram_chat_id = :chat AND sending_refused_at > :since",
-        params! { ":chat": chat, ":since": now.minus(TRIED_AGAIN_AFTER) },
+        "SELECT 1 FROM chat WHERE telegram_chat_id = :chat AND sending_refused_at BETWEEN :since AND :now",
+        params! { ":chat": chat, ":since": now.minus(TRIED_AGAIN_AFTER), ":now": now },
     )
 }
 
