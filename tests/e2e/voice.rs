@@ -112,6 +112,19 @@ async fn what_nobody_understands_costs_no_answer() {
 }
 
 #[tokio::test]
+async fn a_summary_of_what_nobody_understands_is_not_of_a_page() {
+    World::with(LISTENS, async |w| {
+        let said = speak(w, "ann");
+        w.model.script(["I cannot hear it."]);
+        let tag = w.reply("ben", said, "@bot tldr");
+        w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("wants a summary of this message") && !prompt.contains("page or file"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn where_memory_is_off_only_what_is_asked_about_is_listened_to() {
     World::with(&[("MODEL_TRANSCRIBE", "ears")], async |w| {
         w.model.always("Noted.");

@@ -454,7 +454,7 @@ fn ask(
         generic,
         ideas,
         summary: wants_summary(input),
-        opened: input.enrichment.pieces.iter().any(|piece| piece.slot == Slot::Material),
+        opened: anchor_seq.is_some_and(|anchor| is_posted_by(&input.enrichment.pieces, anchor)),
         focus: focus.as_deref(),
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
         about_bot: anchor_text.is_none() && is_about_bot(input.ask, Languages::shipped()),
@@ -465,6 +465,13 @@ fn ask(
     let told = outside_fences(&text, input.fence).filter(|line| line.contains(&asker) && !is_fact(line));
     let instructions = told.collect::<Vec<_>>().join("\n");
     Ok(Filled { instructions, ..Filled::new(Slot::Ask, text, sources) })
+}
+
+/// Returns `true` if a piece is of a page or document that the message posted.
+fn is_posted_by(pieces: &[Piece], message: Seq) -> bool {
+    let material = pieces.iter().filter(|piece| piece.slot == Slot::Material).flat_map(|piece| &piece.lines);
+    let mut sources = material.filter_map(|line| line.source.as_ref());
+    sources.any(|source| source.rests_on.iter().any(|it| it.message == message))
 }
 
 /// Returns `true` if a question of general words probably asks for more of a list ("more"), chooses from one ("which
