@@ -560,7 +560,7 @@ async fn a_text_that_was_read_once_is_found_by_its_words_until_it_is_forgotten()
         assert_eq!(results, [true, true]);
         // A search that finds nothing says that files are not searched, and names them.
         assert!(
-            requests.last().expect("a request").contains("was not searched")
+            requests.last().expect("a request").contains("were not searched")
                 && requests.last().expect("a request").contains("lease.pdf")
         );
 

@@ -75,16 +75,13 @@ impl ReadText {
         places.into_iter().map(|place| self.line(pages[place], &pieces[place])).collect()
     }
 
-    /// Returns the pieces that certainly have what is `sought`, each with its share of the words: at least two of them
-    /// (unless there is only one), and most.
-    pub fn lines_with(&self, sought: &str) -> Vec<(f64, PieceLine)> {
+    /// Returns the pieces that have most of the words `sought`, at least `least` of them as whole words, each with its
+    /// share of the words.
+    pub fn lines_with(&self, sought: &str, least: usize) -> Vec<(f64, PieceLine)> {
         const MOST_WORDS: f64 = 0.6;
-        const SOME_WORDS: usize = 2;
         let (pages, pieces) = self.pieces();
         let shares = stem_substring_ratios(sought, &pieces);
-        let enough = |share: f64, piece: &str| {
-            share >= MOST_WORDS && (share >= 1.0 || shared_word_count(sought, piece) >= SOME_WORDS)
-        };
+        let enough = |share: f64, piece: &str| share >= MOST_WORDS && shared_word_count(sought, piece) >= least;
         let places = (0..pieces.len()).filter(|place| enough(shares[*place], &pieces[*place]));
         places.map(|place| (shares[place], self.line(pages[place], &pieces[place]))).collect()
     }

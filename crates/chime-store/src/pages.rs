@@ -82,16 +82,25 @@ pub struct KeptPage {
 }
 
 /// Returns the texts of a chat that were read after `since` and posted by a message before `before` that may be read,
-/// the last read first, at most `limit`.
-pub fn kept(conn: &Reader, chat: ChatKey, before: Seq, since: Timestamp, limit: u32) -> Result<Vec<KeptPage>> {
+/// the last read first, at most `limit`, of together at most `bytes`.
+pub fn kept(
+    conn: &Reader,
+    chat: ChatKey,
+    before: Seq,
+    since: Timestamp,
+    limit: u32,
+    bytes: u32,
+) -> Result<Vec<KeptPage>> {
     let sql = format!(
         "SELECT number, title, published, page.text AS text, is_cut, address, max(message.seq) AS posted
-         FROM page JOIN page_source ON page_source.page_id = page.id
+         FROM (SELECT id, sum(octet_length(text)) OVER (ORDER BY read_at DESC, id) AS total FROM page
+               WHERE chat_key = :chat AND read_at > :since ORDER BY read_at DESC, id LIMIT :limit) AS newest
+         JOIN page ON page.id = newest.id JOIN page_source ON page_source.page_id = page.id
          JOIN message ON message.id = (page_source.chat_key << 32) | page_source.seq
-         WHERE page.chat_key = :chat AND message.seq < :before AND read_at > :since AND {VISIBLE}
-         GROUP BY page.id ORDER BY read_at DESC LIMIT :limit"
+         WHERE total <= :bytes AND message.seq < :before AND {VISIBLE}
+         GROUP BY page.id ORDER BY read_at DESC, page.id"
     );
-    let params = params! { ":chat": chat, ":before": before, ":since": since, ":limit": limit };
+    let params = params! { ":chat": chat, ":before": before, ":since": since, ":limit": limit, ":bytes": bytes };
     conn.map(&sql, params, |row| {
         let link = PostedLink { chat, posted: row.get("posted")?, address: row.get("address")? };
         Ok(KeptPage { link, page: StoredPage::from_row(row)? })

@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 /// Maximum number of kept texts that are searched: those read last.
 const MOST_KEPT: u32 = 50;
+/// Maximum length of these texts together, in bytes.
+const MOST_KEPT_BYTES: u32 = 4 * 1024 * 1024;
 /// Maximum number of pieces of kept texts that are found.
 const MOST_FOUND: usize = 3;
 /// Length of a day in a page's date, `2026-01-31`.
@@ -83,13 +85,19 @@ fn text_of(chat: &ChatRow, posted: &PostedText, page: StoredPage) -> ReadText {
     }
 }
 
-/// Returns the pieces that have the words `sought`, of the texts that were read for earlier answers and are kept.
-pub(super) async fn kept_lines(services: &Services, question: &QuestionContext, sought: &str) -> Vec<PieceLine> {
+/// Returns the pieces that have most of the words `sought`, at least `least` of them, of the texts that were read for
+/// earlier answers and are kept.
+pub(super) async fn kept_lines(
+    services: &Services,
+    question: &QuestionContext,
+    sought: &str,
+    least: usize,
+) -> Vec<PieceLine> {
     let (chat, before, since) = (question.chat.clone(), question.trigger().seq, services.base.clock.now().minus(KEPT));
     let reads_pages = reads_links(services, question);
     let load = move |conn: &chime_store::Reader| {
         let mut texts = Vec::new();
-        for KeptPage { link, page } in pages::kept(conn, chat.key, before, since, MOST_KEPT)? {
+        for KeptPage { link, page } in pages::kept(conn, chat.key, before, since, MOST_KEPT, MOST_KEPT_BYTES)? {
             let Some(stored) = messages::by_seq(conn, chat.key, link.posted)? else { continue };
             let posted = PostedText::kept(stored, link.address);
             if reads_pages || posted.kind == SourceKind::Document {
@@ -99,12 +107,12 @@ pub(super) async fn kept_lines(services: &Services, question: &QuestionContext, 
         Ok(texts)
     };
     let texts: chime_store::Result<Vec<ReadText>> = services.base.store.read(load).await;
-    let texts = texts.inspect_err(|error| tracing::warn!(%error, "no kept text is searched")).unwrap_or_default();
+    let texts = texts.inspect_err(|error| tracing::warn!(%error, "cannot search kept texts")).unwrap_or_default();
     let read: HashSet<SourceId> = question.material().map(|source| SourceId { page: None, ..source.id }).collect();
     let sought = sought.to_owned();
     let compared = tokio::task::spawn_blocking(move || {
         let unread = texts.iter().filter(|text| !read.contains(&text.id));
-        let mut found: Vec<(f64, PieceLine)> = unread.flat_map(|text| text.lines_with(&sought)).collect();
+        let mut found: Vec<(f64, PieceLine)> = unread.flat_map(|text| text.lines_with(&sought, least)).collect();
         // The sort is stable: of equal pieces, those that were read last come first.
         found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         found.into_iter().map(|(_, line)| line).take(MOST_FOUND).collect()

@@ -74,10 +74,11 @@ pub(super) async fn open_posted(
     let found = found.ok().flatten().filter(|stored| stored.seq <= before && stored.message.role == Role::User);
     let posted = found.and_then(|stored| match n {
         None if is_document(&stored) => Some(PostedText::document(&stored, true)),
-        _ => {
-            let address = *page_addresses(&stored.message).get(n.unwrap_or(1).saturating_sub(1))?;
-            Some(PostedText::page(&stored, address))
-        }
+        _ => match page_addresses(&stored.message).get(n.unwrap_or(1).saturating_sub(1)) {
+            Some(address) => Some(PostedText::page(&stored, address)),
+            // Some models number the file too.
+            None => is_document(&stored).then(|| PostedText::document(&stored, true)),
+        },
     });
     let Some(posted) = posted else { return LookupResult::Nothing("That message has no such file or link.") };
     if posted.kind == SourceKind::Page && !reads_links(services, question) {

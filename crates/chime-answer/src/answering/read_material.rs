@@ -71,7 +71,8 @@ pub(super) async fn read_material(services: &Services, question: &mut QuestionCo
     let mut lines: Vec<PieceLine> = lines.into_iter().map(|(_, line)| line).collect();
     if !is_text_asked && !question.generic && matches!(first, Step::Ask(_)) {
         let known: Vec<SourceId> = lines.iter().filter_map(|line| Some(line.source.as_ref()?.id)).collect();
-        let kept = kept_lines(services, question, &question.history.ask).await;
+        // One word is too often shared by chance.
+        let kept = kept_lines(services, question, &question.history.ask, 2).await;
         lines.extend(kept.into_iter().filter(|line| line.source.as_ref().is_some_and(|it| !known.contains(&it.id))));
     }
     if !lines.is_empty() {

@@ -37,8 +37,9 @@ use chime_store::{Reader, chats, item_marks, messages, summaries, tags as tag_ro
 const CHAIN: usize = 10;
 /// Maximum number of files that are named if a search finds nothing.
 const MOST_FILES: u32 = 3;
-/// Note that a search does not look into files.
-const UNSEARCHED: &str = "The text of files was not searched. The answer may be in one: open_link_or_file opens it.";
+/// Note that a search does not look into files that were never opened.
+const FILES_NOT_SEARCHED: &str =
+    "Files that were never opened were not searched. The answer may be in one: open_link_or_file opens it.";
 /// Maximum number of sessions whose summaries are searched.
 const SESSIONS: u32 = 300;
 const MOST_SESSIONS: usize = 5;
@@ -117,12 +118,14 @@ async fn look_up(
                 };
                 let estimate = services.params.estimate;
                 let mut output = question.looked_up.take_in(&call.name, finding, &mut transcript, estimate);
+                let mut found = question.looked_up.uses.len() > found_before;
                 if let Some(sought) = sought {
+                    let kept = kept_lines(services, question, &sought, 1).await;
+                    found |= !kept.is_empty();
                     let found_messages = question.looked_up.messages.len() > shown_before;
-                    let texts = search_texts(services, question, &sought, found_messages, &mut transcript).await;
+                    let texts = show_texts(services, question, kept, found_messages, &mut transcript).await;
                     output.extend(texts.into_iter().flat_map(|texts| ["\n".to_owned(), texts]));
                 }
-                let found = question.looked_up.uses.len() > found_before;
                 question.looked_up.searched.extend(words.filter(|_| found));
                 log::looked_up(&call.name, question.looked_up.messages.len());
                 output
@@ -135,25 +138,26 @@ async fn look_up(
     results
 }
 
-/// Searches the texts that were read before, for the model. If no text and no message is found, it gets the newest files,
-/// whose texts nobody searched.
-async fn search_texts(
+/// Returns the pieces of texts that a search found, for the model. If it found neither pieces nor messages, the model
+/// gets the newest files.
+async fn show_texts(
     services: &Services,
     question: &mut QuestionContext,
-    sought: &str,
+    kept: Vec<PieceLine>,
     found_messages: bool,
     transcript: &mut PromptTranscript<'_>,
 ) -> Option<String> {
-    let kept = kept_lines(services, question, sought).await;
+    if kept.is_empty() && found_messages {
+        return None;
+    }
     let (chat, before) = (question.chat.key, question.trigger().seq);
     let newest = services.base.store.read(move |conn| messages::documents(conn, chat, before, MOST_FILES)).await;
-    let newest = newest.inspect_err(|error| tracing::warn!(%error, "no file is named")).unwrap_or_default();
+    let newest = newest.inspect_err(|error| tracing::warn!(%error, "cannot list the newest files")).unwrap_or_default();
     let files = newest.into_iter().map(|message| LookedUpMessage { message, topic: None }).collect::<Vec<_>>();
     let (note, tool, finding) = match (kept.is_empty(), files.is_empty()) {
         (false, _) => ("In the text of files and pages:", LookupTool::Search, LookupResult::Text(kept)),
         (true, true) => return None,
-        (true, false) if found_messages => return Some(UNSEARCHED.to_owned()),
-        (true, false) => (UNSEARCHED, LookupTool::Messages, LookupResult::Messages(files)),
+        (true, false) => (FILES_NOT_SEARCHED, LookupTool::Messages, LookupResult::Messages(files)),
     };
     let shown = question.looked_up.take_in(tool.name(), finding, transcript, services.params.estimate);
     Some(format!("{note}\n{shown}"))
