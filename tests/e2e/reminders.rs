@@ -136,12 +136,19 @@ async fn an_edited_request_moves_its_reminder() {
         w.clock.advance(20 * MINUTE);
         let due = w.answer_to(ask).await;
         assert!(due.text.contains("in 40 minutes to turn off the oven"), "{}", due.text);
+        let daily = w.say("ann", "@bot remind us every day at 8:00 to water the plants");
+        w.answer_to(daily).await;
+        w.clock.advance(24 * HOUR);
+        w.answer_to(daily).await;
+        w.telegram.edit(w.chat, daily, "@bot remind us every day at 10:00 to water the plants", w.clock.now());
+        let moved = w.answer_to(daily).await;
+        assert!(moved.text.contains("every day at 10:00"), "{}", moved.text);
         // Words without a time leave the reminder as it is.
         let ask = w.say("ann", "@bot remind us in 20 minutes to call");
         w.answer_to(ask).await;
         w.telegram.edit(w.chat, ask, "@bot remind us to call", w.clock.now());
         w.settled().await;
-        assert_eq!(count(w).await, 1);
+        assert_eq!(count(w).await, 2);
     })
     .await;
 }

@@ -264,13 +264,16 @@ pub fn follow_edit(
         return Ok(false);
     };
     let reminder = reminder_of(&request, time, zone);
-    if time.at <= now || reminder == old {
+    let due_at = if time.at > now { Some(time.at) } else { next(&reminder, now, zone) };
+    let Some(due_at) = due_at else { return Ok(false) };
+    let (time, reminder) = (ReminderTime { at: due_at, ..time }, Reminder { due_at, ..reminder });
+    if reminder == old {
         return Ok(false);
     }
     reminders::set_time(tx, id, &reminder)?;
     let texts = texts(chat.speaks().code());
     let to = ReplyTarget { chat: edited.chat, forum_topic: edited.forum_topic, reply_to: Some(edited.id) };
-    let key = format!("reminder:{id}:edited:{}", now.millis());
+    let key = format!("reminder:{id}:edited:{}:{}", now.millis(), due_at.millis());
     let parts = format_own(&confirmation(&time, &reminder, zone, texts));
     let label = texts.reminders.cancel_button.clone();
     let buttons = vec![vec![Button { label, data: CancelButton { id, is_in_list: false }.data() }]];
