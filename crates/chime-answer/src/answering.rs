@@ -56,7 +56,7 @@ use crate::answering::question::load_question;
 use crate::answering::read_material::read_material;
 use crate::answering::store_answer::store_answer;
 use crate::answering::transcribe::transcribe_nearby;
-use crate::answering::unanswered::{close, count_as_old, give_up, mark_unsent, refuse};
+use crate::answering::unanswered::{close, count_as_old, give_up, mark_unsent, refuse, wait_for_hold};
 use crate::answering::unasked::is_left_open;
 use crate::answering::write_draft::{DraftOutcome, first_step, write_draft};
 use crate::delivery::LONG_HOLD;
@@ -91,10 +91,10 @@ pub async fn answer_unasked(services: &Services, job: &Job, at: MessageAt) -> Jo
 
 async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &ParsedTrigger) -> Result<(), JobError> {
     let (watch, now) = (services.base.clock.stopwatch(), services.base.clock.now());
-    if let Some(wait) = services.state.traffic.held_until(at.chat, now).map(|until| until.since(now))
-        && wait > LONG_HOLD
+    if let Some(until) = services.state.traffic.held_until(at.chat, now)
+        && until.since(now) > LONG_HOLD
     {
-        return Err(JobError::Later(wait));
+        return wait_for_hold(services, job, at, until).await;
     }
     services.gateway.wait_for_facts().await;
     let (chat, is_unasked) = (at.chat, job.kind() == JobKind::Ambient);

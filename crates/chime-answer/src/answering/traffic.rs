@@ -10,8 +10,8 @@ use chime_core::{ChatId, Timestamp};
 /// Period over which messages are counted.
 const COUNTED: Duration = Duration::from_secs(60);
 
-/// Recent messages and throttling by chat. Kept only in memory, since the due times of the jobs in the database hold
-/// the same information. Chats without either are removed.
+/// Recent messages and throttling by chat. Kept only in memory: after a restart, Telegram refuses once more. Chats
+/// without either are removed.
 #[derive(Debug, Default)]
 pub struct TrafficLog(Mutex<HashMap<ChatId, ChatTraffic>>);
 

@@ -10,7 +10,7 @@ use chime_core::{
     BACKLOG_SETTLES, Job, JobKind, JobPayload, MessageAt, Refusal, RefusalReason, StoredMessage, Timestamp,
 };
 use chime_jobs::JobError;
-use chime_store::{Priority, Writer, backlog, jobs, refusals};
+use chime_store::{Priority, Writer, backlog, jobs, messages, refusals};
 
 /// Ends the job of a refused trigger and stores the refusal. Another job sends the notice to the member. Removes the
 /// message that shows the beginning of the answer, if there is one.
@@ -57,6 +57,25 @@ pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &Store
     Ok(())
 }
 
+/// Lets the job of a trigger wait until Telegram takes messages for the chat again, or ends it if the trigger is then too
+/// old to be answered. A job that waits keeps the words of members who opted out.
+pub(super) async fn wait_for_hold(
+    services: &Services,
+    job: &Job,
+    at: MessageAt,
+    until: Timestamp,
+) -> Result<(), JobError> {
+    let wait = until.since(services.base.clock.now());
+    if wait <= services.base.config.ingest.backlog_max_age {
+        return Err(JobError::Later(wait));
+    }
+    let trigger = services.base.store.read(move |conn| messages::find_any(conn, at.chat, at.message)).await?;
+    match trigger {
+        Some(trigger) => count_as_old(services, job, &trigger).await,
+        None => give_up(services, job).await,
+    }
+}
+
 /// Ends the job of a trigger that may not be answered any more. Removes the message that shows the beginning of the
 /// answer, if there is one.
 pub(super) async fn give_up(services: &Services, job: &Job) -> Result<(), JobError> {
@@ -69,7 +88,7 @@ pub(super) async fn mark_unsent(services: &Services, job: &Job, at: MessageAt) -
     if job.kind() != JobKind::Ambient
         && let Err(error) = services.base.telegram.react(at.chat, at.message, Some(UNDELIVERED_REACTION)).await
     {
-        tracing::info!(%error, "a question that cannot be answered is not marked");
+        tracing::info!(%error, "cannot react to a question in a chat without the right to send");
     }
     give_up(services, job).await
 }
