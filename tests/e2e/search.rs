@@ -499,7 +499,7 @@ async fn short_words_and_english_ones_are_not_found_in_longer_ones() {
         w.say("ann", "the basketball hoop is broken");
         w.settled().await;
         let ask = w.say("cat", "/search ball");
-        assert_eq!(w.answer_to(ask).await.text, texts("eng").search.none);
+        assert!(w.answer_to(ask).await.text.starts_with(&texts("eng").search.none));
     })
     .await;
     World::offline(async |w| {
@@ -509,7 +509,7 @@ async fn short_words_and_english_ones_are_not_found_in_longer_ones() {
         w.say("ann", "das Herrenfahrrad steht im Hof");
         w.settled().await;
         let ask = w.say("cat", "/search Rad");
-        assert_eq!(w.answer_to(ask).await.text, texts("deu").search.none);
+        assert!(w.answer_to(ask).await.text.starts_with(&texts("deu").search.none));
     })
     .await;
 }

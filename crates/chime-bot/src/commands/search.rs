@@ -452,7 +452,9 @@ pub fn shown(found: &SearchResult, search: &ChatSearch<'_>, page: SearchPage, te
         rests_on.push(stored.seq);
     }
     if lines.is_empty() {
-        return Shown { markdown: texts.search.none.clone(), ..Shown::of_chat(search.chat.key) };
+        let (none, hint) = (&texts.search.none, &texts.search.only_messages);
+        let markdown = if search.request.has.is_some() { none.clone() } else { format!("{none} {hint}") };
+        return Shown { markdown, ..Shown::of_chat(search.chat.key) };
     }
     let all = found.messages.len() + found.notes.len();
     let count = format!("{all}{}", if found.messages.len() == MOST { "+" } else { "" });

@@ -124,7 +124,7 @@ rows! {
 rows! {
     /// Texts of `/search`.
     pub struct SearchTexts {
-        head, none, how, which, here_button, rest,
+        head, none, only_messages, how, which, here_button, rest,
     }
 }
 
