@@ -32,7 +32,7 @@ pub fn in_a_line(retention: Option<Duration>) -> String {
 
 /// Returns `true` if a short description is one of [`in_a_line`], with whatever retention period.
 pub fn is_in_a_line(description: &str) -> bool {
-    description.starts_with(IN_A_LINE)
+    description.starts_with(IN_A_LINE) && description.ends_with(": /privacy")
 }
 
 /// Renders the answer to `/privacy` for a chat of this `kind`, in the language with this ISO 639-3 `code`. `out` is the

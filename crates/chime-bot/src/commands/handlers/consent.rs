@@ -1,7 +1,8 @@
 //! Commands about privacy and ownership: `/privacy`, `/optout`, `/optin` and `/claim`.
 
 use crate::commands::handlers::{CommandRequest, Commands};
-use chime_core::{ChatKind, Job, MessageAt};
+use chime_core::chat_settings::LINKS;
+use chime_core::{ChatKind, Job, LinkReading, MessageAt};
 use chime_jobs::JobResult;
 use chime_privacy::wording::{self, Reach};
 use chime_store::consent;
@@ -31,7 +32,8 @@ impl Commands {
             .await?;
         let retention = own_retention.unwrap_or(self.privacy_facts.retention);
         let (kind, code) = (command.chat.chat.kind, command.chat.speaks().code());
-        let facts = self.privacy_facts.named(self.base.bot());
+        let mut facts = self.privacy_facts.named(self.base.bot());
+        facts.opens_links &= command.settings.get(LINKS) != Some(LinkReading::Off);
         let markdown = wording::privacy(&facts, retention, out.map(reach), kind, code);
         self.say(job, &command, markdown).await
     }
