@@ -85,7 +85,8 @@ pub fn bare_tag_before(
     let before = messages::before(conn, conversation, (message.sent_at, message.id), LOOKED_AT)?;
     let Some(tag) = same_thought(&before, message, WITHIN) else { return Ok(None) };
     let at = MessageAt { chat: tag.chat, message: tag.id };
-    let is_replaced = as_trigger(tag)?.is_some_and(|found| says_nothing(&found)) && jobs::is_due(conn, &answer_to(at))?;
+    let is_bare = |found: Trigger| is_by_mention(&found) && found.ask.trim().is_empty();
+    let is_replaced = as_trigger(tag)?.is_some_and(is_bare) && jobs::is_due(conn, &answer_to(at))?;
     Ok(is_replaced.then_some(at))
 }
 
@@ -97,7 +98,7 @@ fn same_thought<'a>(before: &'a [StoredMessage], message: &Message, within: Dura
     is_same.then_some(last)
 }
 
-/// Returns `true` for a question in words to the bot, by mention or `/ask`.
+/// Returns `true` for a question in words to the bot in a group.
 pub fn asks(found: &Trigger) -> bool {
     found.kind == TriggerKind::Ask && found.how != AddressedBy::Private && !says_nothing(found)
 }
