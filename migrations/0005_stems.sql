@@ -1,2 +1,1 @@
--- Arabic has another stemmer, and Hebrew has one. The program builds the full-text index anew if it has messages in these
--- languages.
+-- Arabic has another stemmer, and Hebrew has one. The full-text index is built again after 0008_details_in_search.

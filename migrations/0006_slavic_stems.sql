@@ -1,1 +1,2 @@
--- Polish and Ukrainian have a stemmer. The program builds the full-text index anew if it has messages in these languages.
+-- Polish and Ukrainian have a stemmer. The full-text index is built again after
+-- 0008_details_in_search.

@@ -181,7 +181,7 @@ pub fn metrics(vitals: &Vitals) -> String {
     for metric in EVENT_METRICS {
         let mut counted: Vec<Counted> =
             vitals.counted.iter().filter(|one| one.metric == metric.name).cloned().collect();
-        // A counter that begins with 1 has no increase.
+        // Prometheus sees no increase in a counter whose first value is 1.
         for label in metric.labels {
             if counted.iter().all(|one| one.label != *label) {
                 counted.push(Counted { metric: metric.name, label: (*label).to_owned(), count: 0, sum: 0.0 });

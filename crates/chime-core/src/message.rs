@@ -265,7 +265,8 @@ impl Message {
 }
 
 /// Returns a text and the detail of its message's medium, unless that is only a length or an event. The words of names
-/// such as `harbornews.net` and `packing_list.txt` follow one by one, since each is a single word of the text.
+/// such as `harbornews.net` and `packing_list.txt` follow one by one, since each is a single word of the text. The
+/// full-text index deletes by these words, so a change needs a migration that empties it.
 pub fn searched_text<'a>(text: Cow<'a, str>, kind: Kind, detail: Option<&str>) -> Cow<'a, str> {
     use Kind::{
         Animation, Audio, Contact, Dice, Document, Game, Location, Other, Photo, Poll, Service, Sticker, Story, Text,

@@ -161,8 +161,7 @@ pub fn window_around(
     let mut window = get_smart_context_with(history, params, &past, summarize);
     if let Some(first) = history.recent.first() {
         let withheld = messages::withheld_answers(conn, conversation, first.message.sent_at, until);
-        let withheld =
-            withheld.inspect_err(|error| tracing::warn!(%error, "answers that are left out are not counted"));
+        let withheld = withheld.inspect_err(|error| tracing::warn!(%error, "cannot count withheld answers"));
         window.left_out.extend(withheld.unwrap_or_default());
     }
     window

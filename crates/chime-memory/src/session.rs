@@ -57,7 +57,7 @@ impl Divider {
     /// Adds the next message. Returns the previous session if it ends before this message.
     pub fn push(&mut self, message: SessionMessage) -> Option<Session> {
         let was_silent = self.open.is_some_and(|open| message.at.since(open.last.0) > self.rules.idle);
-        // Not for longer than a person may continue the session: in a chat of bots, nobody ever does.
+        // A bot message waits no longer than a person may continue the session; a chat of bots would keep it open for ever.
         let waits = |open: &OpenSession| is_small(open) && message.at.since(open.last.0) <= SMALL_IDLE;
         if !message.is_human && was_silent && self.open.as_ref().is_some_and(waits) {
             self.pending.push(message);

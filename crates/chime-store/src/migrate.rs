@@ -72,8 +72,8 @@ mod tests {
         assert_eq!(run(&[first, "INSERT INTO one VALUES (4);"]), (true, 2, 5));
     }
 
-    /// Stores a message in a chat whose language is `code`, empties the index, and returns if the message is found by
-    /// `word` after an older version was migrated.
+    /// Stores a message in a chat whose language is `code`, indexes other words for it, and returns if the message is found
+    /// by `word` after an older version was migrated.
     async fn is_found_after_migrating(code: &'static str, said: &str, word: &'static str) -> bool {
         const BEFORE: u32 = 4;
         let (folder, store) = new_store().await;
@@ -84,6 +84,8 @@ mod tests {
             let language = Language::from_code(code);
             messages::take_in(tx, &ChatRow { language, ..row }, &message)?;
             search::clear(tx)?;
+            let other = search::Indexed { chat: row.key, seq: Seq(1), text: "other".into(), author: "ann", language };
+            search::insert(tx, &other)?;
             // Later migrations run again too.
             tx.execute_batch("ALTER TABLE chat DROP COLUMN sending_refused_at")?;
             tx.pragma_update(None, "user_version", BEFORE)?;

@@ -38,10 +38,13 @@ fn read(conn: &Reader) -> Result<Numbering> {
     // Old updates are deleted, but the stored polling offset tells the highest id.
     let updates =
         "SELECT max(id) FROM (SELECT update_id AS id FROM inbox UNION ALL SELECT next_offset - 1 FROM poll_state)";
+    let chats: Vec<ChatId> = conn.all("SELECT telegram_chat_id FROM chat ORDER BY chat_key", &[])?;
+    // The demo has one chat; the messages of a bot may be many.
+    let messages_of_one = "SELECT message_id, text, ts * 1000 FROM message ORDER BY message_id";
     Ok(Numbering {
-        chats: conn.all("SELECT telegram_chat_id FROM chat ORDER BY chat_key", &[])?,
         last_message: conn.one(messages, &[])?,
         last_update: conn.one(updates, &[])?,
-        messages: conn.all("SELECT message_id, text, ts * 1000 FROM message ORDER BY message_id", &[])?,
+        messages: if chats.len() == 1 { conn.all(messages_of_one, &[])? } else { Vec::new() },
+        chats,
     })
 }

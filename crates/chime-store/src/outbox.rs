@@ -194,8 +194,7 @@ pub fn add(tx: &Writer<'_>, reply: &NewReply, now: Timestamp) -> Result<()> {
 }
 
 /// Returns the target of a reply, and the only member who is to see it. In a chat in which Telegram lately refused to
-/// show messages to one member alone, the target is the result of
-/// [`for_all_or_private`].
+/// show messages to one member alone, the target is the result of [`for_all_or_private`].
 fn target(conn: &Reader, reply: &NewReply, now: Timestamp) -> Result<(ReplyTarget, Option<UserId>)> {
     if let Some(receiver) = reply.receiver
         && chats::refuses_ephemeral(conn, reply.to.chat, now)?

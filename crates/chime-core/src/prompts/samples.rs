@@ -109,7 +109,7 @@ fn asks() -> Vec<Value> {
         ask: "Ana: thoughts?",
         has_words: true,
         generic,
-        ideas: !generic,
+        ideas: generic && !summary,
         summary,
         opened: anchor.is_some(),
         focus,

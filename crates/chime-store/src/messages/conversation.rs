@@ -44,8 +44,8 @@ pub fn between(conn: &Reader, conversation: Conversation, from: Seq, to: Seq) ->
     )
 }
 
-/// Returns the numbers of the bot's answers from `since` to `until` whose text is not kept or must not be read, such as an
-/// answer to a member who opted out.
+/// Returns the numbers of the bot's answers from `since` to `until` whose text is not kept, such as an answer to a member
+/// who opted out.
 pub fn withheld_answers(
     conn: &Reader,
     conversation: Conversation,
