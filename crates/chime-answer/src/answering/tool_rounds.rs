@@ -23,8 +23,8 @@ use chime_access::gateway::ModelPreference;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::Languages;
 use chime_core::{
-    Bullet, Citable, Job, MessageId, Seq, SourceId, SourceMessage, Spent, StoredMessage, Summary, Timestamp, TokenUse,
-    Zone, stems,
+    Bullet, Citable, Job, MessageId, PieceLine, Seq, SourceId, SourceMessage, Spent, StoredMessage, Summary, Timestamp,
+    TokenUse, Zone, stems,
 };
 use chime_llm::{Completion, ToolRound};
 use chime_memory::policy::OPEN_FOR;
