@@ -175,7 +175,7 @@ fn inherit(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &Stor
     };
 }
 
-/// Returns the newest shown items that could be suggested again as `kind`, at most [`MAX_EXCLUDED`], oldest first,
+/// Returns the newest shown items that could be suggested again as `kind`, at most 30, oldest first,
 /// without repeated titles.
 pub fn excluded(shown: &[Item], kind: Option<&str>) -> Vec<Item> {
     let is_other = |item: &Item| matches!((kind, item.shown.kind.as_deref()), (Some(kind), Some(old)) if kind != old && ![kind, old].into_iter().any(is_generic_kind));
