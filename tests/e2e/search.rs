@@ -214,7 +214,7 @@ async fn a_search_is_asked_and_shown_in_the_language_of_the_chat() {
                 assert!(found.text.starts_with(&filled(&texts.head, &[("n", "1")])), "{search}: {}", found.text);
             }
             let ask = w.say("cat", nothing);
-            assert_eq!(w.answer_to(ask).await.text, texts.none);
+            assert_eq!(w.answer_to(ask).await.text, format!("{} {}", texts.none, texts.only_messages));
             let private = w.telegram.add_chat(NewChat::private("ann"));
             let ask = w.say_in(private, "ann", searches[1]);
             let which = w.answer_to(ask).await;

@@ -389,12 +389,7 @@ mod tests {
         let expected = "give up, may not send: the chat is out of reach: not enough rights to send text messages";
         check(gone(no_right), 0, 0, expected);
         let no_polls = "not enough rights to send polls to the chat";
-        check(
-            gone(no_polls),
-            0,
-            0,
-            "give up with a reaction: the chat is out of reach: not enough rights to send polls to the chat",
-        );
+        check(gone(no_polls), 0, 0, "give up: the chat is out of reach: not enough rights to send polls to the chat");
         check(gone("kicked"), 0, 0, "give up: the chat is out of reach: kicked");
         check(TelegramError::ForumTopicGone, 0, 0, "give up with a reaction: the topic is closed or gone");
         let (state, now) = state(0, 0);
