@@ -104,7 +104,7 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
     let untranscribed = transcribe_nearby(services, at, parsed).await;
     let mut question = match load_question(services, at, parsed, is_unasked).await? {
         Ok(question) => *question,
-        Err(ClosedTrigger::Old(trigger)) => return count_as_old(services, job, &trigger).await,
+        Err(ClosedTrigger::Old(trigger)) => return count_as_old(services, job, &trigger, now).await,
         Err(ClosedTrigger::Gone) => return give_up(services, job).await,
         Err(ClosedTrigger::Answered) => return close(services, job, Vec::new()).await,
     };

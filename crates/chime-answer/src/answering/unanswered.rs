@@ -39,15 +39,21 @@ pub(super) async fn refuse(
 }
 
 /// Ends the job of a trigger that waited too long, and adds the trigger to the count in the chat's notice about
-/// unanswered messages. Removes the message that shows the beginning of the answer, if there is one.
-pub(super) async fn count_as_old(services: &Services, job: &Job, trigger: &StoredMessage) -> Result<(), JobError> {
+/// unanswered messages, which is sent after `from`. Removes the message that shows the beginning of the answer, if there
+/// is one.
+pub(super) async fn count_as_old(
+    services: &Services,
+    job: &Job,
+    trigger: &StoredMessage,
+    from: Timestamp,
+) -> Result<(), JobError> {
     take_back(services, &job.payload.reply_key()).await?;
     if job.kind() == JobKind::Ambient {
         return close(services, job, Vec::new()).await;
     }
     let (kind, key) = (job.kind(), job.key());
     let (chat, forum_topic) = (trigger.message.chat, trigger.message.forum_topic);
-    let due_at = services.base.clock.now().plus(BACKLOG_SETTLES);
+    let due_at = from.plus(BACKLOG_SETTLES);
     let counted = move |tx: &Writer<'_>| {
         backlog::count_one(tx, chat, forum_topic, due_at)?;
         jobs::finish(tx, kind, &key)
@@ -71,7 +77,7 @@ pub(super) async fn wait_for_hold(
     }
     let trigger = services.base.store.read(move |conn| messages::find_any(conn, at.chat, at.message)).await?;
     match trigger {
-        Some(trigger) => count_as_old(services, job, &trigger).await,
+        Some(trigger) => count_as_old(services, job, &trigger, until).await,
         None => give_up(services, job).await,
     }
 }
