@@ -13,6 +13,7 @@ use chime_core::{BotIdentity, Chat, span_in_words};
 use chime_links::UnreadablePage;
 use chime_llm::{Check, LlmError};
 use chime_store::admission::Admitted;
+use chime_store::disk::LEAST_FREE;
 use chime_store::embedding_spaces::VectorCoverage;
 use chime_store::jobs::ParkedJob;
 use chime_store::{Inspection, StoreError};
@@ -22,10 +23,7 @@ pub use answers::{Sampled, answers, unanswered};
 pub use places::{Obstacle, PortState, backups, no_backups, obstacle, port_state, prompts};
 
 /// Free disk space below which the next backup, migration or busy day may fill the disk.
-const LITTLE_SPACE: u64 = 512 * MIB;
-/// Free disk space below which the database can soon not be written.
-const NO_SPACE: u64 = 64 * MIB;
-const MIB: u64 = 1 << 20;
+const LITTLE_SPACE: u64 = 512 << 20;
 /// Difference from Telegram's clock above which the ages of messages are visibly wrong.
 const SKEW_SEEN: Duration = Duration::from_secs(10);
 /// Difference from Telegram's clock above which certificates may look invalid.
@@ -133,7 +131,7 @@ pub fn disk(free: Option<u64>, database: u64) -> CheckFinding {
     const REMEDY: &str = "free space on the disk of the database, or move it to another one";
     match free {
         None => CheckFinding::warn(NAME, "the free space cannot be told", "create the folder of DATABASE_PATH"),
-        Some(free) if free < NO_SPACE => {
+        Some(free) if free < LEAST_FREE => {
             CheckFinding::fail(NAME, format!("only {} are free", rounded_size(free)), REMEDY)
         }
         Some(free) if free < LITTLE_SPACE.max(database) => CheckFinding::warn(

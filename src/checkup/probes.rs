@@ -24,6 +24,7 @@ use chime_llm::{Embeddings, Llm, LlmOptions, Transcriptions};
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
 use chime_store::admission::{self, Admitted};
+use chime_store::disk::{folder_of, free_space};
 use chime_store::embedding_spaces::{self, VectorCoverage};
 use chime_store::jobs::ParkedJob;
 use chime_store::{Reader, Store, backups, chats, inbox, inspect, jobs};
@@ -153,7 +154,7 @@ impl Checkup<'_> {
         let bytes = inspected.as_ref().map_or(0, |inspection| inspection.bytes);
         let is_readable = inspected.as_ref().is_ok_and(|found| found.damage.is_none() && found.version == found.known);
         tell(judge::database(path, &inspected));
-        tell(judge::disk(free_space(path), bytes));
+        tell(judge::disk(free_space(folder_of(path)).ok(), bytes));
         if !is_readable {
             return DatabaseContents::default();
         }
@@ -363,14 +364,4 @@ fn templates(folder: &Path) -> Result<(usize, Vec<String>), String> {
     let files = std::fs::read_dir(folder).map_err(|error| error.to_string())?.flatten();
     let count = files.filter(|file| file.path().extension().is_some_and(|extension| extension == "md")).count();
     Ok((count, prompts.gaps().to_vec()))
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Returns the number of bytes that this user may still write on the database's disk. `None` if it is unknown.
-fn free_space(path: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder_of(path)).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }

@@ -9,6 +9,8 @@ use crate::app::BackupState;
 use crate::telemetry::{Counted, EVENT_METRICS, MetricKind};
 use chime_access::gateway::GuardState;
 use chime_bot::ingest::intake::{PollTrouble, TroubleKind};
+use chime_core::config::rounded_size;
+use chime_store::disk::LEAST_FREE;
 use chime_store::usage::DayTotal;
 
 /// Telegram may be unreachable for this time before the daemon counts as failing.
@@ -42,6 +44,8 @@ pub struct DatabaseStats {
     pub jobs_parked: u64,
     pub today: DayTotal,
     pub database_bytes: u64,
+    /// Bytes that may still be written on the disk of the database; `None` if this is unknown.
+    pub free_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +76,13 @@ impl Health {
         }
         match &vitals.kept {
             Err(error) => failing.push(format!("the database cannot be read: {error}")),
-            Ok(DatabaseStats { jobs_parked: 0, .. }) => {}
-            Ok(DatabaseStats { jobs_parked, .. }) => {
-                degraded.push(format!("{jobs_parked} jobs are parked, see chime check"))
+            Ok(kept) => {
+                if kept.jobs_parked > 0 {
+                    degraded.push(format!("{} jobs are parked, see chime check", kept.jobs_parked));
+                }
+                if let Some(free) = kept.free_bytes.filter(|free| *free < LEAST_FREE) {
+                    degraded.push(format!("only {} are free on the disk of the database", rounded_size(free)));
+                }
             }
         }
         if let Some(ahead) = vitals.clock_ahead_s.filter(|ahead| ahead.unsigned_abs() > SKEW_HARMFUL.as_secs()) {
@@ -159,6 +167,9 @@ pub fn metrics(vitals: &Vitals) -> String {
         text.gauge("chime_jobs_due", "Jobs to do.", kept.jobs_due as f64);
         text.gauge("chime_jobs_parked", "Jobs put aside.", kept.jobs_parked as f64);
         text.gauge("chime_database_bytes", "Size of the database.", kept.database_bytes as f64);
+        if let Some(free) = kept.free_bytes {
+            text.gauge("chime_disk_free_bytes", "Free space on the disk of the database.", free as f64);
+        }
         text.gauge("chime_model_calls_today", "Answers of the model since 00:00 UTC.", kept.today.calls as f64);
         text.gauge("chime_prompt_tokens_today", "Tokens read since 00:00 UTC.", kept.today.tokens.prompt as f64);
         let written = kept.today.tokens.completion as f64;
@@ -314,6 +325,13 @@ mod tests {
             &Vitals { trouble: trouble(TroubleKind::Polling, 3), ..well() },
             expect![[
                 r#"200 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["polling has failed for 3 s: why"],"status":"degraded"}"#
+            ]],
+        );
+        let full = DatabaseStats { jobs_due: 2, free_bytes: Some(LEAST_FREE - 1), ..DatabaseStats::default() };
+        check(
+            &Vitals { kept: Ok(full), ..well() },
+            expect![[
+                r#"200 {"backup_age_s":null,"breaker":"closed","clock_skew_s":0,"jobs_due":2,"jobs_parked":0,"last_poll_age_s":1.5,"reasons":["only 63 MiB are free on the disk of the database"],"status":"degraded"}"#
             ]],
         );
         let failure = Some("there is too little space".to_owned());

@@ -1,5 +1,6 @@
 //! Requests for health and metrics. They are served independently of the daemon's other work.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use chime_access::gateway::ask::Gateway;
 use chime_bot::ingest::intake::PollHealth;
 use chime_core::Timestamp;
 use chime_runtime::clock::Clock;
+use chime_store::disk::{folder_of, free_space};
 use chime_store::{Reader, Result, Store, jobs, usage};
 
 /// Parts of the daemon that the responses report on.
@@ -77,7 +79,8 @@ impl MonitoredDaemon {
 fn kept(conn: &Reader, now: Timestamp) -> Result<DatabaseStats> {
     let (jobs_due, jobs_parked) = jobs::counts(conn)?;
     let database_bytes = chime_store::size(conn)?;
-    Ok(DatabaseStats { jobs_due, jobs_parked, today: usage::of_day(conn, now)?, database_bytes })
+    let free_bytes = conn.path().and_then(|path| free_space(folder_of(Path::new(path))).ok());
+    Ok(DatabaseStats { jobs_due, jobs_parked, today: usage::of_day(conn, now)?, database_bytes, free_bytes })
 }
 
 /// Returns the memory that this process uses, in bytes. `None` without `/proc`.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use tokio_util::sync::CancellationToken;
 
+use super::disk::{LEAST_FREE, folder_of, free_space};
 use super::sql::{Statements, params};
 use super::{Copied, Reader, Result, Writer, open, snapshot};
 use chime_core::Timestamp;
@@ -30,8 +31,6 @@ const CLOCK_CORRECTION: Duration = Duration::from_secs(60 * 60);
 /// Hour of the day, in UTC, after which the daily copy is made. The database file is rewritten in this hour, so the
 /// copy contains no remains of deleted text.
 pub const QUIET_HOUR: i64 = 3;
-/// Bytes that a daily copy leaves free on its disk.
-const LEFT_FREE: u64 = 64 * 1024 * 1024;
 /// A copy that began this long before a deletion counts as made after it, because copies are deleted shortly before.
 const OVERLAP: Duration = Duration::from_secs(60);
 
@@ -147,8 +146,8 @@ fn is_due(newest: Option<Timestamp>, now: Timestamp) -> bool {
 
 fn must_have_space(folder: &Path, bytes: u64) -> Result<()> {
     let action = "there is too little space for a copy in";
-    let disk = rustix::fs::statvfs(folder).map_err(|error| open::file_error(action, folder, error.into()))?;
-    match disk.f_bavail.saturating_mul(disk.f_frsize) < bytes.saturating_add(LEFT_FREE) {
+    let free = free_space(folder).map_err(|error| open::file_error(action, folder, error))?;
+    match free < bytes.saturating_add(LEAST_FREE) {
         true => Err(open::file_error(action, folder, ErrorKind::StorageFull.into())),
         false => Ok(()),
     }
@@ -249,10 +248,6 @@ fn copies(folder: &Path, path: &Path, kind: CopyKind) -> Result<Vec<Copy>> {
         Some(Copy { path, made_at })
     };
     Ok(files_in(folder)?.into_iter().filter_map(copy).collect())
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Returns the paths of all files in the directory; none if it does not exist.

@@ -19,6 +19,7 @@ pub mod consent;
 pub mod console;
 pub mod deletions;
 pub mod derived;
+pub mod disk;
 pub mod embedding_spaces;
 pub mod family;
 pub mod feedback;

@@ -223,6 +223,7 @@ async fn metrics_count_what_happened() {
         // The call that failed is charged too.
         "chime_model_calls_today 2\n",
         "chime_resident_memory_bytes ",
+        "chime_disk_free_bytes ",
     ] {
         assert!(text.contains(part), "{part} is missing from\n{text}");
     }
