@@ -36,8 +36,6 @@ pub struct LanguageFile {
     pub letters: String,
     /// Beginnings of words for "translate".
     pub translate: Vec<String>,
-    /// Names of other languages, in lower case and in the forms in which one asks to be answered in them.
-    pub language_names: Vec<String>,
     /// Beginnings of words for a link or its page.
     pub links: Vec<String>,
     /// Beginnings of words for a document.

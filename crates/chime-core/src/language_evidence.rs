@@ -47,7 +47,8 @@ pub fn other_by_common_words(text: &str) -> Option<Lang> {
     let share_of =
         |common: &HashSet<&str>| share(words.iter().filter(|word| common.contains(word.as_str())).count(), words.len());
     let shares = OTHERS.iter().map(|(language, common)| (*language, share_of(common)));
-    let (best, share) = shares.max_by(|one, other| one.1.total_cmp(&other.1))?;
+    let (best, share) =
+        shares.max_by(|one, other| one.1.total_cmp(&other.1).then_with(|| other.0.code().cmp(one.0.code())))?;
     let shipped = Languages::shipped();
     let is_most = || languages().iter().all(|file| shipped.stop_word_share(text, &file.code) < share);
     (share > SHARE_OF_OTHERS && is_most()).then_some(best)

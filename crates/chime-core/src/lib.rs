@@ -27,6 +27,7 @@ mod job;
 mod json_fault;
 pub mod lang;
 mod language_evidence;
+mod language_names;
 mod message;
 mod outgoing;
 mod packed;

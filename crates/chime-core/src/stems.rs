@@ -1,8 +1,6 @@
 //! Stemming of words, as in the full-text index, and language detection.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
-use std::sync::LazyLock;
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
@@ -10,6 +8,7 @@ use whatlang::{Lang, Script};
 
 use crate::lang::{LanguageFile, begins_like, languages};
 use crate::language_evidence::{is_borne_out, other_by_common_words};
+use crate::language_names::has_language_name;
 use crate::tokenize::{folded, search_words};
 use crate::trigger::Languages;
 use crate::unless_it_panics;
@@ -113,7 +112,9 @@ impl Language {
         const SCRIPT: usize = 20;
         let is_latin = |language: Self| Script::Latin.langs().contains(&language.0);
         let is_usual = self.file().is_some() && (is_latin(chat) || !is_latin(self)) || self == chat;
-        if is_usual && talk.split_whitespace().count() < FEW_WORDS || is_borne_out(self.0, question, false) {
+        let is_short = talk.split_whitespace().count() < FEW_WORDS;
+        let is_possible = !is_short || self.is_possible(&format!("{question}\n{talk}"));
+        if is_possible && (is_usual && is_short || is_borne_out(self.0, question, false)) {
             return true;
         }
         if !is_latin(self) {
@@ -123,6 +124,28 @@ impl Language {
         let latin = talk.split_whitespace().filter(|word| !word.chars().any(is_of_other_script));
         let latin: Vec<&str> = latin.collect();
         latin.len() >= FEW_WORDS && is_borne_out(self.0, &latin.join(" "), false)
+    }
+
+    /// Returns `true` if nothing speaks against it that a few lines are in this language: letters that it does not have,
+    /// common words of another language, or that it has none of its own.
+    fn is_possible(self, text: &str) -> bool {
+        /// Fewer words may have no common one among them.
+        const ENOUGH_WORDS: usize = 5;
+        let shipped = Languages::shipped();
+        if !Script::Latin.langs().contains(&self.0) {
+            let lower = text.to_lowercase();
+            let words_of = |one: Lang, other: Lang| shipped.words_of_one(&lower, one.code(), other.code()).len();
+            let is_other = |other| words_of(other, self.0) > words_of(self.0, other);
+            return !has_foreign_letters(self.0, text) && ![Lang::Rus, Lang::Ukr].into_iter().any(is_other);
+        }
+        let has_own_words = || {
+            self.file().is_none()
+                || text.split_whitespace().count() < ENOUGH_WORDS
+                || shipped.stop_word_share(text, self.code()) > 0.0
+        };
+        !has_foreign_accents(self.0, text)
+            && other_by_common_words(text).is_none_or(|other| other == self.0)
+            && has_own_words()
     }
 
     /// Guesses the language of a question. A short question is assigned to one of the likely languages if possible: the
@@ -270,15 +293,9 @@ impl Language {
     /// Returns `true` if `text` names a language or asks for a translation. Then the prompt must not demand another
     /// language for the answer.
     pub fn is_named_in(text: &str) -> bool {
-        /// Shorter names, such as "Thai", usually mean something else of that country.
-        const SHORTEST: usize = 5;
-        static NAMES: LazyLock<HashSet<String>> = LazyLock::new(|| {
-            let own = Lang::all().iter().flat_map(|lang| [lang.eng_name().to_lowercase(), lang.name().to_lowercase()]);
-            let others = languages().iter().flat_map(|language| language.language_names.clone());
-            own.chain(others).filter(|name| name.chars().count() >= SHORTEST).collect()
-        });
-        let lower = text.to_lowercase();
-        lower.unicode_words().any(|word| NAMES.contains(word) || begins_like(word, |it| &it.translate))
+        // The Turkish capital letter, which else becomes two characters.
+        let lower = text.replace('İ', "i").to_lowercase();
+        has_language_name(&lower) || lower.unicode_words().any(|word| begins_like(word, |it| &it.translate))
     }
 
     /// Returns `true` if there is a stemmer for the language, so that forms of the same word are found together.
@@ -339,6 +356,28 @@ fn has_foreign_letters(language: Lang, text: &str) -> bool {
         Lang::Bul => are_usual(foreign, &text.to_lowercase().replace("ьо", "")),
         _ => are_usual(foreign, text),
     }
+}
+
+/// Returns `true` if a text has a word, which is no name, with a letter that this language of the bot in Latin script does
+/// not have.
+fn has_foreign_accents(language: Lang, text: &str) -> bool {
+    let own = match language {
+        Lang::Deu => "äöüß",
+        // Of borrowed words, such as "café".
+        Lang::Eng => "çèéïñ",
+        Lang::Est => "äöõüšž",
+        Lang::Fra => "àâæçéèêëîïôœùûüÿ",
+        Lang::Ita => "àèéìíîòóùú",
+        Lang::Nld => "àáèéëêíïóöúü",
+        Lang::Pol => "ąćęłńóśźż",
+        Lang::Por => "àáâãçéêíóôõúü",
+        Lang::Spa => "áéíñóúü",
+        Lang::Tur => "âçğıîöşûü",
+        _ => return false,
+    };
+    let is_foreign = |c: char| c.is_alphabetic() && !c.is_ascii() && is_latin(c) && !own.contains(c);
+    text.split_whitespace()
+        .any(|word| !word.starts_with(char::is_uppercase) && word.to_lowercase().contains(is_foreign))
 }
 
 /// Returns `true` if a text has none of the letters that nearly every sentence of the language has.
@@ -633,6 +672,12 @@ mod tests {
             ("кога тръгваме", english, "eng", None),
             ("у кого ключ?", english, "eng", Some("Russian")),
             ("wo ist er?", english, "eng", Some("German")),
+            ("co koupit na večeři pro děti?", "v pátek jedeme na chatu\nsuper", "eng", None),
+            ("ce gătim pentru 6, doi copii", "vineri la mine la cină\naduc vin", "eng", None),
+            ("mit főzzek ma este?", "pénteken jöttök?\nigen", "eng", None),
+            ("hva skal vi lage til middag", "fredag hos meg", "eng", None),
+            ("а на двох вистачить?", "привіт\nвечеря о шостій", "eng", None),
+            ("schreib eine einladung", "fest am samstag um 8", "eng", Some("German")),
         ] {
             assert_eq!(of(question, talk, chat), expected, "{question}");
         }
@@ -674,6 +719,11 @@ mod tests {
             "in italiano?",
             "переведи",
             "ответь по-русски",
+            "auf kurdisch",
+            "y en catalán?",
+            "İngilizcesi de lazım",
+            "на узбекском",
+            "i po litewsku",
         ] {
             assert!(Language::is_named_in(text), "{text}");
         }
