@@ -132,7 +132,7 @@ pub struct KnownWords(BTreeSet<String>);
 impl KnownWords {
     /// Reads the words of `texts`: everything that the model was given.
     pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
-        Self(texts.into_iter().flat_map(str::lines).flat_map(content_words).map(|word| plain_number(&word)).collect())
+        Self(texts.into_iter().flat_map(str::lines).flat_map(content_words).collect())
     }
 
     /// Returns the number of statements in `text` with a number or a name that the model was not given.
@@ -144,8 +144,7 @@ impl KnownWords {
     /// have counted something or numbered a list.
     pub fn new_numbers(&self, text: &str) -> BTreeSet<String> {
         let is_long = |number: &String| number.bytes().filter(u8::is_ascii_digit).count() > 1;
-        let numbers = content_words(text).into_iter().map(|word| plain_number(&word)).filter(is_long);
-        numbers.filter(|number| !self.0.contains(number)).collect()
+        content_words(text).into_iter().filter(is_long).filter(|number| !self.0.contains(number)).collect()
     }
 
     /// Returns `true` if `sentence` has a [new number](Self::new_numbers) or a name that the model was not given.
@@ -160,20 +159,6 @@ impl KnownWords {
         let names = clauses.flat_map(|clause| clause.unicode_words().skip(1)).filter(is_name);
         let names = names.filter(|_| language != "deu").flat_map(content_words);
         !self.new_numbers(&plain).is_empty() || names.into_iter().any(|word| !self.0.contains(&word))
-    }
-}
-
-/// Writes a number in one way: `9:40` as `9.40`, `1,500` and `1.500` as `1500`, `20.00` as `20`.
-fn plain_number(word: &str) -> String {
-    let parts: Vec<&str> = word.split([':', '.', ',']).collect();
-    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    match parts.as_slice() {
-        parts if !parts.iter().all(is_number) => word.replace(':', "."),
-        [whole, thousands @ ..] if thousands.iter().all(|part| part.len() == 3) => {
-            [&[*whole], thousands].concat().concat()
-        }
-        [whole, "00"] => (*whole).to_owned(),
-        parts => parts.join("."),
     }
 }
 

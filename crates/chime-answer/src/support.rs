@@ -109,14 +109,27 @@ fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
             return word.to_owned();
         }
         let digits = word[..word.len() - unit.len()].trim_end_matches(['.', ',', ':']);
-        let digits = digits.strip_suffix(":00").unwrap_or(digits).replace(',', ".");
-        digits.trim_start_matches('0').to_owned()
+        plain_number(digits).trim_start_matches('0').to_owned()
     };
     text.split(ends_word)
         .map(|word| word.trim_matches(['.', ',', ':']))
         .filter(|word| has_ascii_digit(word))
         .map(number)
         .filter(|number| !number.is_empty())
+}
+
+/// Writes a number in one way: `9:40` as `9.40`, `1,500` and `1.500` as `1500`, `20.00` as `20`.
+fn plain_number(word: &str) -> String {
+    let parts: Vec<&str> = word.split([':', '.', ',']).collect();
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match parts.as_slice() {
+        parts if !parts.iter().all(is_number) => word.replace(':', "."),
+        [whole, thousands @ ..] if thousands.iter().all(|part| part.len() == 3) => {
+            [&[*whole], thousands].concat().concat()
+        }
+        [whole, "00"] => (*whole).to_owned(),
+        parts => parts.join("."),
+    }
 }
 
 /// Function that returns the embedding of a text, or an empty vector if there is no embedding model.
@@ -462,6 +475,17 @@ pub mod tests {
         let wine = "how do I get red wine out of a white shirt";
         let support = Support::new(&given, wine, &|_| Vec::new()).of_citing_model();
         assert_eq!(support.likely_source_of("Blot it at once, then use salt and cold water."), None);
+    }
+
+    #[test]
+    fn a_number_is_the_same_with_and_without_separators() {
+        let talk =
+            ["Val: wir müssen 10.000 Punkte sammeln", "Rob: bitte alle abstimmen, die schon 10000 Klimmzüge haben"];
+        let given = sources(&talk.map(str::to_owned));
+        let support = Support::new(&given, "", &|_| Vec::new());
+        let answer = "Abstimmen sollen alle, die schon 10.000 Klimmzüge haben.";
+        assert_eq!(support.sources_of(answer), vec![1]);
+        assert_eq!(content_words("1,500 at 9:00 or 9:40"), content_words("1.500 at 9 or 9.40"));
     }
 
     #[test]
