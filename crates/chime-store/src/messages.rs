@@ -420,12 +420,11 @@ pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
     )
 }
 
-/// Returns the time since which the bot reads the chat: the earliest received message among the first hundred stored
-/// ones. `None` if these were all imported or are copies from replies.
+/// Returns the time since which the bot can read the chat: that of the earliest message that it received or that was
+/// imported. `None` if there are only copies from replies.
 pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     conn.one(
-        "SELECT min(ts) * 1000 AS ts FROM message
-         WHERE id BETWEEN :chat << 32 AND (:chat << 32) | 100 AND source = 'update'",
+        "SELECT (SELECT ts * 1000 FROM message WHERE chat_key = :chat AND source <> 'snapshot' ORDER BY ts LIMIT 1) AS ts",
         params! { ":chat": chat },
     )
 }
