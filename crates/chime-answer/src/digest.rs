@@ -29,7 +29,11 @@ pub fn digest(
     let DigestTexts { messages, withheld, .. } = &texts.digest;
     let shown = most_telling(window, query, DIGEST_MESSAGES);
     if window.anchor_withheld {
-        return if shown.is_empty() { withheld.clone() } else { format!("{withheld}\n\n{}", bullets(&shown, texts)) };
+        return if shown.is_empty() {
+            withheld.clone()
+        } else {
+            format!("{withheld}\n\n{}", bullets(&shown, query.ask, texts))
+        };
     }
     let piece = piece.map(|piece| {
         let name = clean_name(&piece.name);
@@ -40,7 +44,8 @@ pub fn digest(
             false => format!("- **{}**: {quote} [source: {}]", escape_markdown(&name), piece.id),
         }
     });
-    let lines: Vec<String> = piece.into_iter().chain((!shown.is_empty()).then(|| bullets(&shown, texts))).collect();
+    let lines: Vec<String> =
+        piece.into_iter().chain((!shown.is_empty()).then(|| bullets(&shown, query.ask, texts))).collect();
     if lines.is_empty() {
         return nothing_earlier(earliest, texts);
     }
@@ -52,7 +57,7 @@ pub fn after(window: &ContextWindow, last: Seq, bot: &BotIdentity, texts: &Texts
     let later = window.entries.iter().filter(|entry| entry.message.seq > last);
     let said: Vec<_> =
         later.filter(|entry| says_something(entry) && !is_tag(entry, bot)).take(DIGEST_MESSAGES).collect();
-    bullets(&said, texts)
+    bullets(&said, "", texts)
 }
 
 /// Returns the decisions or open tasks that the question asks for, as a list with citations: those about its `subject`,
@@ -93,7 +98,7 @@ pub fn no_own_task(window: &ContextWindow, query: Query<'_>, texts: &Texts) -> S
     let shown = most_telling(window, query, DIGEST_MESSAGES);
     match shown.is_empty() {
         true => no_own_task.clone(),
-        false => format!("{no_own_task} {messages}\n\n{}", bullets(&shown, texts)),
+        false => format!("{no_own_task} {messages}\n\n{}", bullets(&shown, query.ask, texts)),
     }
 }
 

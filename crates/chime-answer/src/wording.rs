@@ -16,7 +16,7 @@ pub fn apology(window: &ContextWindow, query: Query<'_>, texts: &Texts) -> Strin
     if shown.is_empty() {
         return format!("{sorry} {sorry_try_again}");
     }
-    format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown, texts))
+    format!("{sorry} {sorry_relevant}\n\n{}\n\n{sorry_if_you_like}", bullets(&shown, query.ask, texts))
 }
 
 /// Returns the apology for a failure that asking again does not help. It gives the reason, and the relevant messages if
@@ -26,7 +26,7 @@ pub fn apology_for_good(window: &ContextWindow, query: Query<'_>, reason: &str, 
     if shown.is_empty() {
         return reason.to_owned();
     }
-    format!("{reason} {}\n\n{}", texts.notices.sorry_relevant, bullets(&shown, texts))
+    format!("{reason} {}\n\n{}", texts.notices.sorry_relevant, bullets(&shown, query.ask, texts))
 }
 
 /// Returns the text of `/help`. `username` is the bot's own, without `@`.

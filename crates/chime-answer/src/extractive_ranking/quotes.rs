@@ -1,28 +1,47 @@
 //! Formats messages as quotes, and says which ones are worth quoting.
 
-use crate::sanitize::{escape_markdown, gist, shown_name};
+use crate::extractive_ranking::words::shared_word_count;
+use crate::sanitize::{escape_markdown, gist, one_line, shown_name};
 use chime_core::texts::Texts;
 use chime_core::trigger::{Languages, QUESTION_MARKS, is_command, is_generic, is_small_talk};
-use chime_core::{BotIdentity, EntityKind, Role, utf16_slice, without_sent_citations};
+use chime_core::{BotIdentity, EntityKind, Role, has_spoiler, sentences, utf16_slice, without_sent_citations};
 use chime_relevance::context::Entry;
 
 /// Maximum number of characters of each quoted message.
 const QUOTE_CHARS: usize = 200;
 
-/// Formats a bullet for each entry: author, text and citation.
-pub fn bullets(entries: &[&Entry], texts: &Texts) -> String {
-    entries.iter().map(|entry| bullet(entry, texts)).collect::<Vec<_>>().join("\n")
+/// Formats a bullet for each entry: author, text and citation. A long message is quoted from its part that shares most
+/// words with `ask`.
+pub fn bullets(entries: &[&Entry], ask: &str, texts: &Texts) -> String {
+    entries.iter().map(|entry| bullet(entry, ask, texts)).collect::<Vec<_>>().join("\n")
 }
 
-fn bullet(entry: &Entry, texts: &Texts) -> String {
+fn bullet(entry: &Entry, ask: &str, texts: &Texts) -> String {
     let message = &entry.message.message;
     let text = match message.role {
         Role::Assistant => without_sent_citations(&message.marked_text()),
         Role::User | Role::System | Role::SystemSummary => message.rendered(),
     };
     let name = shown_name(&message.sender.name);
-    let quote = texts.quoted(&escape_markdown(&gist(&text, QUOTE_CHARS)));
+    let quote = texts.quoted(&escape_markdown(&quoted_part(&text, ask)));
     format!("- **{name}**: {quote} [source: m{}]", entry.message.seq)
+}
+
+fn quoted_part(text: &str, ask: &str) -> String {
+    let whole = one_line(text, usize::MAX);
+    // Text that ends within a spoiler would show it.
+    if whole.chars().count() <= QUOTE_CHARS || has_spoiler(text) {
+        return gist(text, QUOTE_CHARS);
+    }
+    let sentences = sentences(&whole);
+    let shared: Vec<usize> = sentences.iter().map(|sentence| shared_word_count(ask, sentence)).collect();
+    let most = shared.iter().max().copied().unwrap_or_default();
+    let best = shared.iter().position(|count| *count == most && most > 0).unwrap_or_default();
+    let before: usize = sentences[..=best].iter().map(|sentence| sentence.chars().count() + 1).sum();
+    match before <= QUOTE_CHARS {
+        true => gist(text, QUOTE_CHARS),
+        false => format!("… {}", gist(&sentences[best..].join(" "), QUOTE_CHARS)),
+    }
 }
 
 /// Returns `true` for a member's message that is neither empty nor a greeting. A reply such as "yes" says something.
