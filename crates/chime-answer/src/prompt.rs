@@ -23,7 +23,7 @@ use chime_core::trigger::{
     Languages, asks_for_ideas, asks_for_summary, asks_what_was_missed, is_about_bot, is_for_bot, is_small_talk,
 };
 use chime_core::{
-    ChatKind, Citable, Enrichment, FollowUp, Grounding, Message, MessageId, Part, Piece, Reason, Role, Seq, Slot,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Kind, Message, MessageId, Part, Piece, Reason, Role, Seq, Slot,
     SlotUse, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, has_spoiler,
 };
 use chime_relevance::context::{ContextWindow, Entry};
@@ -496,8 +496,9 @@ fn likely_subject(window: &ContextWindow, trigger: &Message) -> Vec<Seq> {
         .map(|message| message.id)
         .collect();
     let is_sure = |entry: &&Entry| {
-        let is_near = entry.reason != Reason::Bridge;
-        is_near && entry.score >= SURE_FOCUS && entry.message.message.role == Role::User
+        let (is_near, message) = (entry.reason != Reason::Bridge, &entry.message.message);
+        let is_gesture = matches!(message.kind, Kind::Animation | Kind::Sticker | Kind::Dice);
+        is_near && !is_gesture && entry.score >= SURE_FOCUS && message.role == Role::User
     };
     let mut sure: Vec<&Entry> = window.focus().filter(is_sure).collect();
     let is_own =

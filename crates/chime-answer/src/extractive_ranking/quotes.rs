@@ -70,3 +70,22 @@ pub fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
         && !is_generic(&message.text, Languages::shipped());
     names_us || is_command(&message.text) || message.is_trigger && !may_correct
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_message_is_quoted_from_where_it_answers() {
+        let filler = "No experience is needed, and we bring all that you could want. ".repeat(4);
+        let text = format!("{filler}Meet at 10 in the lobby, with boots. Bring a cup.");
+        for (ask, begins) in
+            [("when do we meet?", "… Meet at 10 in the lobby"), ("who has experience?", "No experience"), ("?", "No")]
+        {
+            let quoted = quoted_part(&text, ask);
+            assert!(quoted.starts_with(begins), "{ask}: {quoted}");
+        }
+        let covered = format!("{filler}||Meet at 10||");
+        assert!(quoted_part(&covered, "when do we meet?").starts_with("No experience"));
+    }
+}
