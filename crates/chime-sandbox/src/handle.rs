@@ -277,17 +277,9 @@ impl Sandbox {
     /// Waits for the bot's first message after `after`, ignoring other actions.
     pub async fn next_sent(&self, after: Cursor) -> (SandboxMessage, Cursor) {
         let sent = |state: &mut SandboxState| {
-            state.actions.iter().enumerate().skip(after.0).find_map(|(index, action)| match action {
-                BotAction::Sent(message) => Some((SandboxMessage::clone(message), Cursor(index + 1))),
-                BotAction::Edited(_)
-                | BotAction::Uploaded { .. }
-                | BotAction::Drafted { .. }
-                | BotAction::Deleted { .. }
-                | BotAction::Reacted { .. }
-                | BotAction::Typing { .. }
-                | BotAction::Left { .. }
-                | BotAction::PressAnswered { .. }
-                | BotAction::GuestAnswered { .. } => None,
+            state.actions.iter().enumerate().skip(after.0).find_map(|(index, action)| {
+                let BotAction::Sent(message) = action else { return None };
+                Some((SandboxMessage::clone(message), Cursor(index + 1)))
             })
         };
         self.world.wait_for(sent).await

@@ -2,6 +2,19 @@
 
 use chime_core::{ChatId, ChatKind, Entity, ForumTopicId, MessageId, Timestamp, UserId};
 
+/// Generates builder methods that set one field: `fn name(parameter) { field: value }`.
+macro_rules! setters {
+    ($($(#[$doc:meta])* fn $name:ident($($parameter:ident: $type:ty),*) { $field:ident: $value:expr })+) => {
+        $(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(self, $($parameter: $type),*) -> Self {
+                Self { $field: $value, ..self }
+            }
+        )+
+    };
+}
+
 #[derive(Debug, Clone)]
 pub struct NewChat {
     pub kind: ChatKind,
@@ -38,15 +51,10 @@ impl NewChat {
         Self::of(ChatKind::Private, name)
     }
 
-    /// Adds a public username, without `@`.
-    #[must_use]
-    pub fn public(self, username: impl Into<String>) -> Self {
-        Self { username: Some(username.into()), ..self }
-    }
-
-    #[must_use]
-    pub fn with_bot(self, bot: ChatMemberStatus) -> Self {
-        Self { bot, ..self }
+    setters! {
+        /// Adds a public username, without `@`.
+        fn public(username: impl Into<String>) { username: Some(username.into()) }
+        fn with_bot(bot: ChatMemberStatus) { bot: bot }
     }
 
     fn of(kind: ChatKind, title: impl Into<String>) -> Self {
@@ -71,25 +79,12 @@ impl NewMember {
         Self { name: name.into(), username: None, status: ChatMemberStatus::Member, is_bot: false, language: None }
     }
 
-    #[must_use]
-    pub fn username(self, username: impl Into<String>) -> Self {
-        Self { username: Some(username.into()), ..self }
-    }
-
-    #[must_use]
-    pub fn status(self, status: ChatMemberStatus) -> Self {
-        Self { status, ..self }
-    }
-
-    #[must_use]
-    pub fn language(self, code: impl Into<String>) -> Self {
-        Self { language: Some(code.into()), ..self }
-    }
-
-    /// Makes this another bot. As on the real server, its messages are not delivered to our bot.
-    #[must_use]
-    pub fn bot(self) -> Self {
-        Self { is_bot: true, ..self }
+    setters! {
+        fn username(username: impl Into<String>) { username: Some(username.into()) }
+        fn status(status: ChatMemberStatus) { status: status }
+        fn language(code: impl Into<String>) { language: Some(code.into()) }
+        /// Makes this another bot. As on the real server, its messages are not delivered to our bot.
+        fn bot() { is_bot: true }
     }
 }
 
@@ -155,23 +150,16 @@ pub enum PostContent {
 
 impl PostContent {
     pub fn is_service(&self) -> bool {
-        match self {
-            Self::Text
-            | Self::Photo
-            | Self::Video { .. }
-            | Self::Voice { .. }
-            | Self::Document { .. }
-            | Self::Sticker { .. }
-            | Self::Poll { .. }
-            | Self::Location => false,
+        matches!(
+            self,
             Self::Joined(_)
-            | Self::LeftChat(_)
-            | Self::Titled(_)
-            | Self::TopicCreated { .. }
-            | Self::TopicClosed
-            | Self::MigratedTo(_)
-            | Self::MigratedFrom(_) => true,
-        }
+                | Self::LeftChat(_)
+                | Self::Titled(_)
+                | Self::TopicCreated { .. }
+                | Self::TopicClosed
+                | Self::MigratedTo(_)
+                | Self::MigratedFrom(_)
+        )
     }
 }
 
@@ -226,63 +214,18 @@ impl Post {
         }
     }
 
-    #[must_use]
-    pub fn reply_to(self, parent: MessageId) -> Self {
-        Self { reply_to: Some(parent), ..self }
-    }
-
-    #[must_use]
-    pub fn quote(self, part: impl Into<String>) -> Self {
-        Self { quote: Some(part.into()), ..self }
-    }
-
-    #[must_use]
-    pub fn in_forum_topic(self, forum_topic: ForumTopicId) -> Self {
-        Self { forum_topic: Some(forum_topic), ..self }
-    }
-
-    #[must_use]
-    pub fn with(self, content: PostContent) -> Self {
-        Self { content, ..self }
-    }
-
-    #[must_use]
-    pub fn in_album(self, album: impl Into<String>) -> Self {
-        Self { album: Some(album.into()), ..self }
-    }
-
-    #[must_use]
-    pub fn entities(self, entities: Vec<Entity>) -> Self {
-        Self { entities: Some(entities), ..self }
-    }
-
-    #[must_use]
-    pub fn as_chat(self, chat: ChatId) -> Self {
-        Self { sender_chat: Some(chat), ..self }
-    }
-
-    #[must_use]
-    pub fn forwarded_from(self, name: impl Into<String>) -> Self {
-        Self { forwarded_from: Some(name.into()), ..self }
-    }
-
-    #[must_use]
-    pub fn forward_of(self, chat: ChatId, message: MessageId) -> Self {
-        Self { forward_of: Some((chat, message)), ..self }
-    }
-
-    #[must_use]
-    pub fn reply_elsewhere(self, chat: ChatId, message: MessageId) -> Self {
-        Self { reply_elsewhere: Some((chat, message)), ..self }
-    }
-
-    #[must_use]
-    pub fn ephemeral(self) -> Self {
-        Self { is_ephemeral: true, ..self }
-    }
-
-    #[must_use]
-    pub fn silently(self) -> Self {
-        Self { silent: true, ..self }
+    setters! {
+        fn reply_to(parent: MessageId) { reply_to: Some(parent) }
+        fn quote(part: impl Into<String>) { quote: Some(part.into()) }
+        fn in_forum_topic(forum_topic: ForumTopicId) { forum_topic: Some(forum_topic) }
+        fn with(content: PostContent) { content: content }
+        fn in_album(album: impl Into<String>) { album: Some(album.into()) }
+        fn entities(entities: Vec<Entity>) { entities: Some(entities) }
+        fn as_chat(chat: ChatId) { sender_chat: Some(chat) }
+        fn forwarded_from(name: impl Into<String>) { forwarded_from: Some(name.into()) }
+        fn forward_of(chat: ChatId, message: MessageId) { forward_of: Some((chat, message)) }
+        fn reply_elsewhere(chat: ChatId, message: MessageId) { reply_elsewhere: Some((chat, message)) }
+        fn ephemeral() { is_ephemeral: true }
+        fn silently() { silent: true }
     }
 }
