@@ -24,9 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::components::AppComponents;
 use crate::app::jobs::JobHandlers;
-use crate::app::menu::MenuTask;
 use crate::app::tasks::Tasks;
-use crate::app::watchdog::{Watchdog, patience};
+use crate::app::watchdog::patience;
 use crate::health::server::{MonitoredDaemon, router};
 use chime_access::ClaimCode;
 use chime_access::console_tokens::{ConsoleTokens, LINK_LIFETIME};
@@ -167,10 +166,8 @@ impl AppComponents {
             .await
             .map_err(AppError::from)
         });
-        let menu = MenuTask { base: self.base.clone() };
-        tasks.spawn("menu", |stop| async move { menu.run(stop).await });
-        let watchdog = Watchdog { health: self.health, clock, poll_timeout: config.telegram.poll_timeout };
-        tasks.spawn("watchdog", |stop| async move { watchdog.run(stop).await });
+        tasks.spawn("menu", |stop| menu::run(self.base, stop));
+        tasks.spawn("watchdog", |stop| watchdog::run(self.health, clock, config.telegram.poll_timeout, stop));
         start::tell(&config, &store, bot.username()).await?;
         Ok(App { store, bot: bot.clone(), claim: self.claim, tasks })
     }

@@ -20,37 +20,34 @@ pub fn patience(poll_timeout: Duration) -> Duration {
     (poll_timeout + GRACE) * 2
 }
 
-pub struct Watchdog {
-    pub health: PollHealth,
-    pub clock: Clock,
-    pub poll_timeout: Duration,
-}
-
-impl Watchdog {
-    pub async fn run(self, stop: CancellationToken) -> Result<(), AppError> {
-        let silence_after = patience(self.poll_timeout);
-        let mut warned = false;
-        loop {
-            let silent = self.health.silent_for();
-            if silent > silence_after + GIVE_UP {
-                return Err(AppError::Task(format!("polling has been silent for {} s", silent.as_secs())));
+pub async fn run(
+    health: PollHealth,
+    clock: Clock,
+    poll_timeout: Duration,
+    stop: CancellationToken,
+) -> Result<(), AppError> {
+    let silence_after = patience(poll_timeout);
+    let mut warned = false;
+    loop {
+        let silent = health.silent_for();
+        if silent > silence_after + GIVE_UP {
+            return Err(AppError::Task(format!("polling has been silent for {} s", silent.as_secs())));
+        }
+        if silent > silence_after && !warned {
+            tracing::error!(silent_s = silent.as_secs(), "getUpdates has not returned for too long");
+        }
+        warned = silent > silence_after;
+        // During a silence, nothing is reported to the service manager, which then restarts the process after its
+        // own timeout.
+        if !warned {
+            service::alive();
+        }
+        tokio::select! {
+            () = stop.cancelled() => {
+                service::stopping();
+                return Ok(());
             }
-            if silent > silence_after && !warned {
-                tracing::error!(silent_s = silent.as_secs(), "getUpdates has not returned for too long");
-            }
-            warned = silent > silence_after;
-            // During a silence, nothing is reported to the service manager, which then restarts the process after its
-            // own timeout.
-            if !warned {
-                service::alive();
-            }
-            tokio::select! {
-                () = stop.cancelled() => {
-                    service::stopping();
-                    return Ok(());
-                }
-                () = self.clock.sleep(LOOK_EVERY) => {}
-            }
+            () = clock.sleep(LOOK_EVERY) => {}
         }
     }
 }

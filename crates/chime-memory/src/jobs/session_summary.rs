@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::bullets::{self, CitableTexts};
+use crate::bullets;
 use crate::extract;
 use crate::jobs::delimiters::{fence, fenced};
 use crate::jobs::error::StepError;
@@ -105,7 +105,7 @@ impl Memory {
                 .ask(chat, ModelPurpose::Summary, task, &fenced(&input.text, &fence), &self.clock)
                 .await
                 .map_err(|error| StepError::of_ask(&error))?;
-            let found = checked(&written.text, &input.grounds);
+            let found = bullets::parse(&written.text, &input.grounds);
             if found.is_empty() {
                 return Err(StepError::Unusable("no bullet of the summary rests on what was given".to_owned()));
             }
@@ -228,8 +228,4 @@ fn extracted(read: &SessionRead, open: &[Bullet]) -> NewSummary {
     let items: Vec<Bullet> = open.iter().chain(&bullets).filter(|bullet| extract::is_item(bullet)).cloned().collect();
     let closes = extract::closed(&items, &read.spoken);
     NewSummary { closes, ..NewSummary::extract(bullets) }
-}
-
-fn checked(answer: &str, grounds: &CitableTexts) -> Vec<Bullet> {
-    bullets::parse(answer, grounds)
 }
