@@ -638,43 +638,11 @@ impl LanguagePhrases {
 
 /// Returns the words of the lists for times in the table `recall` of a language, and the beginnings of words there.
 fn time_words(language: &LanguageFile) -> (HashSet<String>, Vec<String>) {
-    const LISTS: [&str; 33] = [
-        "time",
-        "months",
-        "weekdays",
-        "today",
-        "tomorrow",
-        "after_tomorrow",
-        "next_week",
-        "day",
-        "week",
-        "month",
-        "year",
-        "minute",
-        "hour",
-        "half_hour",
-        "quarter_hour",
-        "ahead",
-        "after",
-        "at",
-        "oclock",
-        "half_to",
-        "half_past",
-        "quarter_past",
-        "quarter_to",
-        "morning",
-        "noon",
-        "afternoon",
-        "evening",
-        "night",
-        "midnight",
-        "before_time",
-        "on_the",
-        "counts",
-        "clock_numbers",
-    ];
+    const LISTS: &str = "time months weekdays today tomorrow after_tomorrow next_week day week month year minute hour \
+                         half_hour quarter_hour ahead after at oclock half_to half_past quarter_past quarter_to morning noon \
+                         afternoon evening night midnight before_time on_the counts clock_numbers";
     let recall = language.tables.get("recall").and_then(toml::Value::as_table);
-    let lists = LISTS.iter().filter_map(|name| recall?.get(*name));
+    let lists = LISTS.split(' ').filter_map(|name| recall?.get(name));
     let texts = lists.flat_map(|list| match list {
         toml::Value::Table(numbers) => numbers.keys().map(String::as_str).collect(),
         toml::Value::Array(rows) => rows.iter().filter_map(toml::Value::as_str).collect(),
