@@ -112,24 +112,11 @@ fn ask(prompts: &Prompts, asked: SampleLanguage) -> Result<String, PromptError> 
         today: "Monday 5 January 2026",
         time: "18:12",
         zone: "UTC",
-        people: None,
-        anchor: None,
-        anchor_number: None,
-        anchor_withheld: false,
-        quoted: None,
-        spoilers: false,
-        photos: None,
         asker: "Eve",
         ask: &format!("Eve: {}", asked.question()),
         has_words: true,
-        generic: false,
-        ideas: false,
-        summary: false,
-        opened: false,
-        focus: None,
-        nothing_known: false,
-        about_bot: false,
         language: Some(asked.language()),
+        ..AskValues::default()
     })
 }
 

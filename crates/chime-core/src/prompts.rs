@@ -72,7 +72,7 @@ pub struct ContextValues<'a> {
     pub earliest: Option<&'a str>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub struct AskValues<'a> {
     pub fence: &'a str,
     /// Date such as `Monday 5 January 2026`.

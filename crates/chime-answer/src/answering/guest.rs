@@ -174,24 +174,14 @@ fn prompt_messages(
         today: &zone.day_in_words(now),
         time: &zone.clock_time(now),
         zone: zone.name(),
-        people: None,
         anchor: anchor.as_deref(),
-        anchor_number: None,
-        anchor_withheld: false,
-        quoted: None,
         spoilers: question.said.iter().any(|(_, text)| has_spoiler(text)),
-        photos: None,
         asker: asker.as_deref().unwrap_or_default(),
         ask: ask.as_deref().unwrap_or_default(),
         has_words: true,
-        generic: false,
-        ideas: false,
-        summary: false,
-        opened: false,
-        focus: None,
         nothing_known: anchor.is_none(),
-        about_bot: false,
         language,
+        ..AskValues::default()
     })?;
     let message = |role, content| PromptMessage { role, content };
     Ok(vec![message(PromptRole::System, system), message(PromptRole::User, user)])
