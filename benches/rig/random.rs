@@ -1,7 +1,7 @@
 //! Reproducible random numbers.
 
 /// SplitMix64 generator: the same seed gives the same chat.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Random(pub u64);
 
 impl Random {

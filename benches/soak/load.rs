@@ -100,6 +100,7 @@ struct Mind {
     at: Timestamp,
 }
 
+#[derive(Default)]
 pub struct Load {
     pub ledger: Ledger,
     /// Number of messages and edits sent.
@@ -119,21 +120,7 @@ pub struct Load {
 
 impl Load {
     pub fn new(seed: u64) -> Self {
-        Self {
-            ledger: Ledger::default(),
-            acts: 0,
-            seed,
-            pace: Random(seed),
-            phase_ends: Duration::ZERO,
-            rate: 0.0,
-            owed: 0.0,
-            stepped: Duration::ZERO,
-            recent: BTreeMap::new(),
-            answers: VecDeque::new(),
-            seen: HashSet::new(),
-            minds: BTreeMap::new(),
-            heard: Cursor::default(),
-        }
+        Self { seed, pace: Random(seed), ..Self::default() }
     }
 
     /// Performs the acts planned until `at`, counted from the beginning.

@@ -61,8 +61,8 @@ pub(super) enum Polled {
     Terminated,
 }
 
-impl UpdateQueue {
-    pub(super) fn new() -> Self {
+impl Default for UpdateQueue {
+    fn default() -> Self {
         Self {
             pending: VecDeque::new(),
             confirmed: VecDeque::new(),
@@ -73,7 +73,9 @@ impl UpdateQueue {
             handed_out: 0,
         }
     }
+}
 
+impl UpdateQueue {
     /// Queues `payload` (JSON) as an update of `kind`, if the bot currently receives that kind.
     pub(super) fn push(&mut self, kind: &str, payload: &str) {
         if self.listens_to(kind) {

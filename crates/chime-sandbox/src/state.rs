@@ -40,7 +40,7 @@ impl SandboxChat {
 }
 
 /// The state of the simulated Telegram.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SandboxState {
     pub(super) reads_all: bool,
     /// People and bots. Their status in each chat is in `SandboxChat::members`.
@@ -70,21 +70,7 @@ impl SandboxState {
             (ANONYMOUS_ADMIN, NewMember::named("Group").username("GroupAnonymousBot").bot()),
             (CHANNEL_BOT, NewMember::named("Channel").username("Channel_Bot").bot()),
         ];
-        Self {
-            reads_all,
-            people: BTreeMap::from(people),
-            chats: BTreeMap::new(),
-            queue: UpdateQueue::new(),
-            actions: Vec::new(),
-            commands: BTreeMap::new(),
-            short_description: String::new(),
-            open_presses: Vec::new(),
-            presses: 0,
-            guest_queries: Vec::new(),
-            is_older: false,
-            files: BTreeMap::new(),
-            unexpected: Vec::new(),
-        }
+        Self { reads_all, people: BTreeMap::from(people), ..Self::default() }
     }
 
     /// Notes a mistake of the bot or test. `what` must not contain message text.
