@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Datelike, NaiveDateTime, Offset, TimeZone};
+use chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeZone};
 use chrono_tz::Tz;
 
 use super::Timestamp;
@@ -54,6 +54,11 @@ impl Zone {
             },
             Timestamp::from_secs,
         )
+    }
+
+    /// Returns the first moment of a day.
+    pub fn midnight(self, day: NaiveDate) -> Timestamp {
+        self.moment(day.and_time(NaiveTime::MIN))
     }
 
     /// Returns `true` if both moments are on the same local day.

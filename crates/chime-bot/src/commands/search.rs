@@ -19,7 +19,7 @@ use chime_store::notes::Note;
 use chime_store::passages::{self, Attachment, Wanted};
 use chime_store::postings::{self, Range};
 use chime_store::{Reader, chats, messages, notes, topic_names};
-use chrono::{NaiveDate, NaiveTime};
+use chrono::NaiveDate;
 
 /// Maximum number of messages that a search finds, and number of messages on a page.
 const MOST: usize = 50;
@@ -103,8 +103,7 @@ fn attachment(value: &str) -> Option<Attachment> {
 /// Returns the start and the exclusive end of a day like `2026-05-01`, or of a time that is named in words.
 pub fn day(value: &str, language: Language, now: Timestamp, zone: Zone) -> Option<(Timestamp, Timestamp)> {
     if let Some(day) = value.split_whitespace().find_map(|word| word.parse::<NaiveDate>().ok()) {
-        let midnight = |day: NaiveDate| zone.moment(day.and_time(NaiveTime::MIN));
-        return Some((midnight(day), midnight(day.succ_opt()?)));
+        return Some((zone.midnight(day), zone.midnight(day.succ_opt()?)));
     }
     let tables = Tables::of(language, value);
     let spans = spans_named(&date_words(value, tables), tables, now, zone);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{Datelike, NaiveTime, Timelike, Weekday};
+use chrono::{Datelike, Timelike, Weekday};
 
 use crate::recap::RecapTime;
 use chime_core::lang::languages;
@@ -167,7 +167,7 @@ impl RecapArguments {
             (!first.is_empty() && !last.is_empty() && [&first[..], &last].concat() == spans).then_some(first)
         };
         let spans = (1..said.len()).find_map(first_of_range).unwrap_or(spans);
-        let midnight = zone.moment(zone.local(asked_at).date_naive().and_time(NaiveTime::MIN));
+        let midnight = zone.midnight(zone.local(asked_at).date_naive());
         // "On friday", said on a friday, is a week ago, as "since friday" is.
         let latest = |before: Timestamp| spans.iter().map(|span| span.from).filter(|from| *from < before).max();
         match latest(midnight).or_else(|| latest(asked_at)) {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{Datelike, Days, NaiveTime, Weekday};
+use chrono::{Datelike, Days, Weekday};
 
 use crate::commands::handlers::{CommandRequest, Commands, in_plain_words};
 use crate::recap::worker::time_of;
@@ -125,7 +125,7 @@ impl Commands {
 fn midnight(at: Timestamp, zone: Zone, days: u64) -> Timestamp {
     let today = zone.local(at).date_naive();
     let day = today.checked_sub_days(Days::new(days)).unwrap_or(today);
-    zone.moment(day.and_time(NaiveTime::MIN))
+    zone.midnight(day)
 }
 
 /// Returns how many days ago the last `day` was, 1 to 7. If today is that day, returns 7, since

@@ -263,7 +263,7 @@ impl Moment {
             return AskedTime::None;
         }
         let Some(local) = self.next_after(now) else { return AskedTime::Past };
-        let end = |day: NaiveDate| Some(zone.moment(day.succ_opt()?.and_time(NaiveTime::MIN)));
+        let end = |day: NaiveDate| Some(zone.midnight(day.succ_opt()?));
         let (at, until) = (zone.moment(local), self.until.and_then(end));
         if now.checked_add_months(Months::new(12 * YEARS)).is_none_or(|latest| local >= latest) {
             return AskedTime::None;
