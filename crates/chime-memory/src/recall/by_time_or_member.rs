@@ -99,8 +99,7 @@ impl ParsedRequest<'_> {
     }
 
     fn listed(&self, found: &StoredPassage, telling: usize) -> RankedMessage {
-        let flag = |holds: bool| if holds { 1.0 } else { 0.0 };
-        let (author, date) = (flag(!self.question.named.is_empty()), flag(!self.question.spans.is_empty()));
+        let (author, date) = (f64::from(!self.question.named.is_empty()), f64::from(!self.question.spans.is_empty()));
         let length = telling as f64 / LONG as f64;
         RankedMessage {
             seq: found.seq,

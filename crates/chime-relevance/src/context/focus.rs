@@ -147,7 +147,7 @@ fn pointing(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>) -> Vec<Focus
             answered(place, scene, |asker| asker != Some(tag.utterance.features.author)),
             (utterance.features.stems.len() as f64).ln_1p(),
             (utterance.features.chars as f64).ln_1p(),
-            flag(place + tag.cluster >= count),
+            f64::from(place + tag.cluster >= count),
         ]);
         values
     };
@@ -179,14 +179,14 @@ fn asking(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>, rows: &mut [Fo
     for (place, values) in rows.iter_mut().enumerate() {
         let utterance = &corpus.utterances[place];
         values[WORDS..].copy_from_slice(&[
-            flag(utterance.features.is_question),
-            flag(tag.mentions.contains(&utterance.features.author)),
+            f64::from(utterance.features.is_question),
+            f64::from(tag.mentions.contains(&utterance.features.author)),
             rarest[place] / 5.0,
             alike[place],
             segment_alike[place],
-            flag(utterance.features.days.iter().any(|day| tag.utterance.features.days.contains(day))),
-            flag(tag.utterance.features.days.contains(&((utterance.at / 86_400.0) as i32))),
-            flag(utterance.features.calls_bot),
+            f64::from(utterance.features.days.iter().any(|day| tag.utterance.features.days.contains(day))),
+            f64::from(tag.utterance.features.days.contains(&((utterance.at / 86_400.0) as i32))),
+            f64::from(utterance.features.calls_bot),
         ]);
     }
 }
@@ -213,8 +213,4 @@ pub fn minutes(seconds: f64) -> f64 {
     /// Number of seconds above which the result is 7. This saves the logarithm for most pairs of a slow chat.
     const FURTHEST: f64 = 65_738.0;
     if seconds > FURTHEST { 7.0 } else { (seconds / 60.0).ln_1p().min(7.0) }
-}
-
-pub fn flag(is: bool) -> f64 {
-    if is { 1.0 } else { 0.0 }
 }

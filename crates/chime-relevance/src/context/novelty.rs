@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::context::features::message::MessageFeatures;
 use crate::context::features::token::Token;
-use crate::context::focus::{TriggerFeatures, flag};
+use crate::context::focus::TriggerFeatures;
 use crate::context::linear::{Terms, chance};
 use chime_core::dot;
 
@@ -52,5 +52,5 @@ pub fn features(tag: &TriggerFeatures<'_>, candidates: &[Arc<MessageFeatures>]) 
     // Share of the trigger's stems that occur in any candidate.
     let is_known = |stem: &&Token| candidates.iter().any(|other| other.has_stem(**stem));
     let shared = stems.iter().filter(is_known).count() as f64 / stems.len().max(1) as f64;
-    Some([shared, (tag.ours as f64).ln_1p(), flag(tag.numbers >= 2)])
+    Some([shared, (tag.ours as f64).ln_1p(), f64::from(tag.numbers >= 2)])
 }

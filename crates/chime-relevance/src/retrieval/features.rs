@@ -156,7 +156,6 @@ impl<'q> PreparedQuestion<'q> {
     /// Computes all features of the passage at `place` except [`Features::sentence_cosine`], which takes longer.
     pub fn features(&self, passages: &[Passage<'_>], readings: &[PassageProperties], place: usize) -> Features {
         let (passage, reading, question) = (&passages[place], &readings[place], self.question);
-        let flag = |holds: bool| f64::from(u8::from(holds));
         Features {
             window_coverage: self.window_coverage(passages, place),
             wide_coverage: self.coverage_of(beside(passages, place, WIDE_COVERAGE).chain([place])),
@@ -168,16 +167,16 @@ impl<'q> PreparedQuestion<'q> {
             window_cosine: self.mean_cosine(passages, place, 1, NEIGHBOR_VECTOR),
             wide_cosine: self.mean_cosine(passages, place, WIDE_COSINE, 1.0),
             sentence_cosine: 0.0,
-            named_author: flag(question.named.contains(&passage.author)),
-            named_beside: flag(
+            named_author: f64::from(question.named.contains(&passage.author)),
+            named_beside: f64::from(
                 beside(passages, place, NAMED_BESIDE).any(|other| question.named.contains(&passages[other].author)),
             ),
-            is_question: flag(reading.is_question),
-            time_answer: flag(question.asks_when && reading.names_time),
-            number_answer: flag(question.asks_number && reading.names_number),
+            is_question: f64::from(reading.is_question),
+            time_answer: f64::from(question.asks_when && reading.names_time),
+            number_answer: f64::from(question.asks_number && reading.names_number),
             date: question.spans.iter().map(|span| closeness(span, passage)).fold(0.0, f64::max),
-            is_own: flag(passage.is_own),
-            calls_bot: flag(reading.calls_bot),
+            is_own: f64::from(passage.is_own),
+            calls_bot: f64::from(reading.calls_bot),
             length: (reading.words.len() as f64 / LONG).min(1.0),
         }
     }

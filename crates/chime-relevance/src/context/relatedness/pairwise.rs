@@ -1,7 +1,7 @@
 //! Estimates for two candidates, at any distance, whether they share a subject: the features of a linear classifier.
 
 use crate::context::features::corpus::Corpus;
-use crate::context::focus::{flag, minutes};
+use crate::context::focus::minutes;
 use crate::context::relatedness::matrix::Matrix;
 use crate::context::threads::{Consensus, Partitioned, Partitions};
 use chime_core::{add_share, dot};
@@ -101,7 +101,7 @@ impl<'a> Pairwise<'a> {
                 f64::from(self.in_segment(target, *place)),
                 f64::from(in_thread[*place]) * share,
                 self.agreed[usize::from(in_subject[*place])],
-                flag(later.reply == Some(first)),
+                f64::from(later.reply == Some(first)),
                 minutes(later.at - earlier.at),
                 f64::from(self.words.cosine(target, *place)),
                 segment_words(*place),

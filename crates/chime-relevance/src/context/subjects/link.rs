@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
-use crate::context::focus::{flag, minutes};
+use crate::context::focus::minutes;
 use crate::context::linear::Terms;
 use crate::context::subjects::segment::Segment;
 use crate::context::subjects::subject::LinkedSubject;
@@ -102,17 +102,17 @@ pub fn segment_pair(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubj
     let mut row = [0.0; FEATURES];
     row[..COMPARED].copy_from_slice(&[
         minutes(seconds),
-        flag(is_answered),
-        flag(is_answered) * minutes(seconds),
+        f64::from(is_answered),
+        f64::from(is_answered) * minutes(seconds),
         people_likelihood,
         people_cosine,
-        flag(subject.authors[corpus.authors[start]] > 0.0),
+        f64::from(subject.authors[corpus.authors[start]] > 0.0),
         word_cosine,
         rarest / 5.0,
         meaning(segment, subject),
         (subject.count as f64).ln(),
         (segment.count() as f64).ln(),
-        flag(corpus.utterances[start].features.is_question),
+        f64::from(corpus.utterances[start].features.is_question),
         segment.wordiness,
         subject.stem_count.ln_1p(),
     ]);
