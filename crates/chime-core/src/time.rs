@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
+use ulid::Ulid;
 
 /// Moment in UTC with millisecond resolution. Telegram's dates are whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
@@ -30,6 +31,11 @@ impl Timestamp {
 
     pub const fn millis(self) -> i64 {
         self.0
+    }
+
+    /// Returns an id that begins with this time, so that ids are sorted by time. With 0 for `random`, the least one.
+    pub fn ulid(self, random: u128) -> Ulid {
+        Ulid::from_parts(self.0.max(0).cast_unsigned(), random)
     }
 
     /// Returns the number of UTC days since 1 January 1970.

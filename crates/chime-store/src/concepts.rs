@@ -188,9 +188,8 @@ pub fn note_referenced(tx: &Writer<'_>, answer: AnswerId, ids: &[ConceptId]) -> 
 /// Skips chats that switched memory off.
 pub fn unscanned(conn: &Reader, since: Timestamp, limit: u32) -> Result<Vec<AnswerId>> {
     // Answer ids are sorted by time. So the primary key finds the first answer since `since`.
-    let first = ulid::Ulid::from_parts(u64::try_from(since.millis()).unwrap_or(0), 0);
     let sql = format!("SELECT id FROM answer WHERE id >= :first AND {UNSCANNED} ORDER BY id LIMIT :limit");
-    conn.all(&sql, params! { ":first": first.to_string(), ":limit": limit })
+    conn.all(&sql, params! { ":first": AnswerId(since.ulid(0)), ":limit": limit })
 }
 
 /// Returns `true` if a model wrote the answer, its concepts were not captured yet, and the chat has not switched memory

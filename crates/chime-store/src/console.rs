@@ -6,7 +6,6 @@ use super::sql::{Columns, Statements, params, rows};
 use super::usage::MOST;
 use super::{Reader, Result};
 use chime_core::{AnswerId, ChatKey, Seq, SessionId, Timestamp, UserId};
-use ulid::Ulid;
 
 /// Number of answers whose time the percentiles are computed from: the newest.
 const TIMED: u32 = 1_000;
@@ -62,7 +61,7 @@ pub fn activity(conn: &Reader, from: Timestamp) -> Result<Vec<ChatDay>> {
     days.extend(conn.map(
         "SELECT chat_key, created_at / 86400000 AS day, count(*) AS triggers, sum(status = 'answered') AS answers
          FROM answer WHERE id >= :first GROUP BY 1, 2",
-        params! { ":first": first_id(Timestamp::from_secs(day * 86400)) },
+        params! { ":first": AnswerId(Timestamp::from_secs(day * 86400).ulid(0)) },
         |raw| {
             let counts =
                 DayCounts { triggers: raw.get("triggers")?, answers: raw.get("answers")?, ..DayCounts::default() };
@@ -85,17 +84,12 @@ pub fn activity(conn: &Reader, from: Timestamp) -> Result<Vec<ChatDay>> {
     Ok(days)
 }
 
-/// Returns the least id that an answer created at or after `at` can have: ids begin with the time.
-fn first_id(at: Timestamp) -> AnswerId {
-    AnswerId(Ulid::from_parts(at.millis().max(0).cast_unsigned(), 0))
-}
-
 /// Returns the durations in milliseconds of the newest answers by models since `from`, sorted.
 pub fn answer_times(conn: &Reader, from: Timestamp) -> Result<Vec<u64>> {
     conn.all(
         "SELECT latency_ms FROM (SELECT latency_ms FROM answer WHERE id >= :first AND status = 'answered'
                                  ORDER BY id DESC LIMIT :limit) ORDER BY 1",
-        params! { ":first": first_id(from), ":limit": TIMED },
+        params! { ":first": AnswerId(from.ulid(0)), ":limit": TIMED },
     )
 }
 

@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use ulid::Ulid;
-
 use crate::cli::demo::chat::{ChatFile, ChatFileMessage};
 use chime_answer::followup::{ClassifierInput, classify, items, resolve};
 use chime_core::{
@@ -77,10 +75,9 @@ fn suggest(
     if answers::to_trigger(tx, trigger.chat, trigger.seq)?.is_some() {
         return Ok(());
     }
-    let millis = u64::try_from(answer.line.sent_at.millis()).unwrap_or(0);
     // Makes the id unique also if several chats have messages of the same time.
     let random = u128::from(trigger.chat.0) << 32 | u128::from(trigger.seq.0);
-    let id = AnswerId(Ulid::from_parts(millis, random));
+    let id = AnswerId(answer.line.sent_at.ulid(random));
     let record = AnswerRecord {
         id,
         chat: trigger.chat,

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use ulid::Ulid;
 
 use crate::answering::ask::new_fence;
 use crate::answering::concepts::refer;
@@ -98,8 +97,7 @@ async fn capture(services: &Services, answer: AnswerId) -> Result<(), AskError> 
         None => Vec::new(),
     };
     let (bot, now) = (services.base.bot().id, services.base.clock.now());
-    let millis = u64::try_from(now.millis()).unwrap_or(0);
-    let new = |captured| (ConceptId(Ulid::from_parts(millis, chime_runtime::resilience::random().into())), captured);
+    let new = |captured| (ConceptId(now.ulid(chime_runtime::resilience::random().into())), captured);
     let captured: Vec<(ConceptId, Captured)> = captured.into_iter().map(new).collect();
     Ok(services.base.store.write(Priority::Background, move |tx| keep(tx, bot, &record, captured, now)).await?)
 }

@@ -1,7 +1,5 @@
 //! Checks the citations of a draft and makes it a reply with its record.
 
-use ulid::Ulid;
-
 use crate::answering::draft::Draft;
 use crate::answering::introduction::{NoticePosition, append};
 use crate::answering::question::QuestionContext;
@@ -139,7 +137,6 @@ fn record(
     now: Timestamp,
     watch: Stopwatch,
 ) -> AnswerRecord {
-    let moment = u64::try_from(now.millis()).unwrap_or(0);
     let mut shown = question.window.chosen();
     if draft.status == AnswerStatus::Answered {
         shown.extend(recall::chosen(&question.recalled));
@@ -149,7 +146,7 @@ fn record(
     recall::note_found(&mut slots, &question.recalled);
     slots.extend(question.looked_up.uses.iter().cloned());
     AnswerRecord {
-        id: AnswerId(Ulid::from_parts(moment, chime_runtime::resilience::random().into())),
+        id: AnswerId(now.ulid(chime_runtime::resilience::random().into())),
         chat: question.trigger().chat,
         forum_topic: question.trigger().message.forum_topic,
         trigger: question.trigger().seq,
