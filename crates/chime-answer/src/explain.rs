@@ -74,13 +74,7 @@ pub fn explain_choice(
     features: &FeatureCache,
     recaller: &Recaller,
 ) -> chime_store::Result<Option<ContextExplanation>> {
-    let (chat, message) = match place {
-        MessagePlace::Ids(chat, message) => (*chat, *message),
-        MessagePlace::Public { username, message } => match chats::by_username(conn, username)? {
-            Some(row) => (row.chat.id, *message),
-            None => return Ok(None),
-        },
-    };
+    let Some((chat, message)) = chats::ids_of(conn, place)? else { return Ok(None) };
     let Some(trigger) = messages::find(conn, chat, message)? else { return Ok(None) };
     let Some(row) = chats::by_key(conn, trigger.chat)? else { return Ok(None) };
     let zone = chat_settings::zone(conn, trigger.conversation(), zone)?;

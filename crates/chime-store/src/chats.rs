@@ -6,7 +6,7 @@ use super::family::{Family, OptOutScope};
 use super::sql::{Columns, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::config::retention;
-use chime_core::{Chat, ChatId, ChatKey, Language, Sender, Seq, Timestamp, UserId};
+use chime_core::{Chat, ChatId, ChatKey, Language, MessageId, MessagePlace, Sender, Seq, Timestamp, UserId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRow {
@@ -92,6 +92,16 @@ pub fn groups_of(conn: &Reader, user: UserId, limit: u32) -> Result<Vec<ChatRow>
 pub fn by_username(conn: &Reader, username: &str) -> Result<Option<ChatRow>> {
     let sql = format!("SELECT {COLUMNS} FROM chat WHERE username = :username COLLATE NOCASE");
     conn.map_first(&sql, params! { ":username": username }, from_row)
+}
+
+/// Returns the ids of the chat and the message that a link names; `None` if no chat with its username is stored.
+pub fn ids_of(conn: &Reader, place: &MessagePlace) -> Result<Option<(ChatId, MessageId)>> {
+    match place {
+        MessagePlace::Ids(chat, message) => Ok(Some((*chat, *message))),
+        MessagePlace::Public { username, message } => {
+            Ok(by_username(conn, username)?.map(|row| (row.chat.id, *message)))
+        }
+    }
 }
 
 /// Finds or creates the chat. Updates its kind, title and public name, but not when `chat` has a former Telegram id.

@@ -248,13 +248,7 @@ fn asked_at(message: &Message) -> Timestamp {
 }
 
 fn find(conn: &Reader, place: &MessagePlace) -> chime_store::Result<Option<StoredMessage>> {
-    let (chat, message) = match place {
-        MessagePlace::Ids(chat, message) => (*chat, *message),
-        MessagePlace::Public { username, message } => match chats::by_username(conn, username)? {
-            Some(row) => (row.chat.id, *message),
-            None => return Ok(None),
-        },
-    };
+    let Some((chat, message)) = chats::ids_of(conn, place)? else { return Ok(None) };
     messages::find_any(conn, chat, message)
 }
 
