@@ -41,6 +41,11 @@ pub fn find(conn: &Reader, conversation: Conversation) -> Result<Option<String>>
     )
 }
 
+/// Returns the name of the forum topic of a conversation, unless it is the conversation `here`.
+pub fn find_other(conn: &Reader, conversation: Conversation, here: Conversation) -> Result<Option<String>> {
+    if conversation == here { Ok(None) } else { find(conn, conversation) }
+}
+
 /// Returns the forum topics of a chat with their names.
 pub fn of_chat(conn: &Reader, chat: ChatKey) -> Result<Vec<(ForumTopicId, String)>> {
     conn.all("SELECT forum_topic_id, name FROM topic_name WHERE chat_key = :key", params! { ":key": chat })

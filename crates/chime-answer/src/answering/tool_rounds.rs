@@ -252,7 +252,7 @@ impl LookupScope {
         };
         let mut output = Vec::new();
         for message in found.into_iter().filter(|stored| self.is_before(stored)) {
-            let topic = self.topic(conn, &message)?;
+            let topic = topic_names::find_other(conn, message.conversation(), self.trigger.conversation())?;
             output.push(LookedUpMessage { message, topic });
         }
         Ok(LookupResult::Messages(output))
@@ -261,13 +261,6 @@ impl LookupScope {
     fn is_before(&self, stored: &StoredMessage) -> bool {
         let moment = |stored: &StoredMessage| (stored.message.sent_at, stored.message.id);
         moment(stored) < moment(&self.trigger)
-    }
-
-    fn topic(&self, conn: &Reader, stored: &StoredMessage) -> chime_store::Result<Option<String>> {
-        match stored.conversation() == self.trigger.conversation() {
-            true => Ok(None),
-            false => topic_names::find(conn, stored.conversation()),
-        }
     }
 
     fn message(&self, conn: &Reader, id: Option<Seq>) -> chime_store::Result<Option<StoredMessage>> {

@@ -83,7 +83,7 @@ impl RankedRecall {
         for one in self.by_turns(shown) {
             let Some(message) = messages::by_seq(conn, self.conversation.chat, one.seq)? else { continue };
             best.push(RecalledMessage {
-                topic: self.other_topic(conn, message.conversation())?,
+                topic: topic_names::find_other(conn, message.conversation(), self.conversation)?,
                 message,
                 score: one.score,
                 features: one.features,
@@ -129,6 +129,7 @@ impl RankedRecall {
             let SessionId { chat, .. } = summary.id;
             let Some(session) = sessions::find(conn, summary.id)? else { continue };
             let is_old = self.now.since(session.last.0) >= OPEN_FOR;
+            let of = Conversation { chat, forum_topic: session.forum_topic };
             let grounds = summaries::grounds(conn, chat, &bullets)?;
             let stated = |bullet: Bullet| {
                 let state = summary.state(&bullet, &done, is_old);
@@ -138,7 +139,7 @@ impl RankedRecall {
                 id: summary.id,
                 started_at: session.first.0,
                 ended_at: session.last.0,
-                topic: self.other_topic(conn, Conversation { chat, forum_topic: session.forum_topic })?,
+                topic: topic_names::find_other(conn, of, self.conversation)?,
                 grounds,
                 bullets: bullets.into_iter().map(stated).collect(),
                 score: summary.score,
@@ -149,13 +150,5 @@ impl RankedRecall {
             }
         }
         Ok(recalled)
-    }
-
-    /// Returns the name of a conversation's forum topic, or `None` if it is the topic of the question.
-    fn other_topic(&self, conn: &Reader, conversation: Conversation) -> chime_store::Result<Option<String>> {
-        if conversation == self.conversation {
-            return Ok(None);
-        }
-        topic_names::find(conn, conversation)
     }
 }
