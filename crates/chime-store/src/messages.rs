@@ -337,6 +337,11 @@ pub fn by_seq(conn: &Reader, chat: ChatKey, seq: Seq) -> Result<Option<StoredMes
     )
 }
 
+/// Returns the messages with these numbers in the chat, in this order, without those that [`by_seq`] does not find.
+pub fn by_seqs(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<Vec<StoredMessage>> {
+    seqs.into_iter().filter_map(|seq| by_seq(conn, chat, seq).transpose()).collect()
+}
+
 pub fn are_visible(conn: &Reader, chat: ChatKey, seqs: impl IntoIterator<Item = Seq>) -> Result<bool> {
     for seq in seqs {
         if !conn

@@ -84,12 +84,7 @@ fn note_pieces(
 
 /// Returns the messages that a note was saved from. They also count as sources of the answer.
 fn saved_from(conn: &Reader, chat: ChatKey, piece: &NotePiece) -> chime_store::Result<Vec<SourceMessage>> {
-    let row = chats::by_key(conn, chat)?;
-    let mut rests_on = Vec::new();
-    for seq in notes::sources_of(conn, chat, piece.number)? {
-        if let (Some(row), Some(stored)) = (&row, messages::by_seq(conn, chat, seq)?) {
-            rests_on.push(SourceMessage::of(&row.chat, &stored));
-        }
-    }
-    Ok(rests_on)
+    let Some(row) = chats::by_key(conn, chat)? else { return Ok(Vec::new()) };
+    let stored = messages::by_seqs(conn, chat, notes::sources_of(conn, chat, piece.number)?)?;
+    Ok(stored.iter().map(|stored| SourceMessage::of(&row.chat, stored)).collect())
 }

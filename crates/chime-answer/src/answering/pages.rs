@@ -24,8 +24,7 @@ pub(super) async fn posted_pages(services: &Services, question: &QuestionContext
         let wanted = Wanted { chat, conversation: Some(conversation), before, within: None, by: None };
         let newest = move |conn: &Reader| {
             let found = passages::matching(conn, &wanted, Some(Attachment::Link), None, MOST_LINKS)?;
-            let messages = found.into_iter().map(|(_, seq)| messages::by_seq(conn, chat, seq));
-            Ok(messages.collect::<chime_store::Result<Vec<_>>>()?.into_iter().flatten().collect())
+            messages::by_seqs(conn, chat, found.into_iter().map(|(_, seq)| seq))
         };
         posted = services.base.store.read(newest).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "only links in the window are compared with the question");

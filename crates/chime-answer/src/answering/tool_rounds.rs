@@ -224,7 +224,7 @@ struct LookupScope {
 impl LookupScope {
     fn find(&self, conn: &Reader, lookup: LookupCall) -> chime_store::Result<LookupResult> {
         let found = match lookup {
-            LookupCall::Messages(ids) => self.messages(conn, &ids)?,
+            LookupCall::Messages(ids) => messages::by_seqs(conn, self.chat.key, ids)?,
             LookupCall::ReplyChain(of) => self.reply_chain(conn, of)?,
             LookupCall::SmartContext { anchor: id, before: end, max_gap } => {
                 let (anchor, before) = (self.message(conn, id)?, self.message(conn, end)?);
@@ -265,14 +265,6 @@ impl LookupScope {
 
     fn message(&self, conn: &Reader, id: Option<Seq>) -> chime_store::Result<Option<StoredMessage>> {
         id.map_or(Ok(None), |id| messages::by_seq(conn, self.chat.key, id))
-    }
-
-    fn messages(&self, conn: &Reader, ids: &[Seq]) -> chime_store::Result<Vec<StoredMessage>> {
-        let mut found = Vec::new();
-        for id in ids {
-            found.extend(messages::by_seq(conn, self.chat.key, *id)?);
-        }
-        Ok(found)
     }
 
     /// Returns the message, up to [`CHAIN`] messages above it by reply links, and the replies below it.
@@ -460,11 +452,8 @@ impl LookupScope {
 
     /// Returns a line of a summary as a source; `None` if none of its messages is still stored.
     fn citable(&self, conn: &Reader, text: String, sources: &[Seq]) -> chime_store::Result<Option<Citable>> {
-        let mut rests_on = Vec::new();
-        for seq in sources {
-            let stored = messages::by_seq(conn, self.chat.key, *seq)?;
-            rests_on.extend(stored.map(|stored| SourceMessage::of(&self.chat.chat, &stored)));
-        }
+        let stored = messages::by_seqs(conn, self.chat.key, sources.iter().copied())?;
+        let rests_on: Vec<_> = stored.iter().map(|stored| SourceMessage::of(&self.chat.chat, stored)).collect();
         let Some(first) = rests_on.first() else { return Ok(None) };
         // The id of a summary line is the number of its first message, as in the other summaries in the prompt.
         let (id, sent_at) = (SourceId::summary(first.message.0), first.sent_at);

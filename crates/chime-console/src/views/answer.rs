@@ -93,12 +93,8 @@ fn load(
     }
     let Some((row, title, zone)) = chat_of(conn, record.chat.0, console.parts.base.zone())? else { return Ok(None) };
     let cited = record.sources.iter().filter_map(|source| SourceId::message_of(&source.id));
-    let mut used = BTreeMap::new();
-    for seq in record.window.iter().map(|chosen| chosen.seq).chain(cited) {
-        if let Some(stored) = messages::by_seq(conn, record.chat, seq)? {
-            used.insert(seq, stored);
-        }
-    }
+    let used = messages::by_seqs(conn, record.chat, record.window.iter().map(|chosen| chosen.seq).chain(cited))?;
+    let used: BTreeMap<Seq, StoredMessage> = used.into_iter().map(|stored| (stored.seq, stored)).collect();
     let trigger = messages::by_seq(conn, record.chat, record.trigger)?;
     let again = match (&trigger, context_tokens) {
         (Some(trigger), Some(tokens)) => {

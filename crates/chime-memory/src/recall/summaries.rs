@@ -187,9 +187,5 @@ pub fn item_state<'a>(
 /// Loads the source messages of bullets. Messages that no longer exist are left out.
 pub fn grounds(conn: &Reader, chat: ChatKey, bullets: &[Bullet]) -> chime_store::Result<Vec<StoredMessage>> {
     let seqs: BTreeSet<Seq> = bullets.iter().flat_map(|bullet| bullet.sources.iter().copied()).collect();
-    let mut grounds = Vec::new();
-    for seq in seqs {
-        grounds.extend(messages::by_seq(conn, chat, seq)?);
-    }
-    Ok(grounds)
+    messages::by_seqs(conn, chat, seqs)
 }

@@ -72,20 +72,15 @@ fn used(conn: &Reader, record: &AnswerRecord) -> chime_store::Result<Vec<UsedMes
             seqs.push(seq);
         }
     }
-    let mut used = Vec::new();
-    for seq in seqs {
-        if let Some(stored) = messages::by_seq(conn, record.chat, seq)? {
-            used.push(UsedMessage {
-                seq: stored.seq,
-                id: stored.message.id,
-                role: stored.message.role,
-                sent_at: stored.message.sent_at,
-                reply_to: stored.message.reply_to,
-                link: message_link(&row.chat, &stored.message),
-                text: stored.message.rendered(),
-                name: stored.message.sender.name.clone(),
-            });
-        }
-    }
-    Ok(used)
+    let used = |StoredMessage { seq, message, .. }: StoredMessage| UsedMessage {
+        seq,
+        id: message.id,
+        role: message.role,
+        sent_at: message.sent_at,
+        reply_to: message.reply_to,
+        link: message_link(&row.chat, &message),
+        text: message.rendered(),
+        name: message.sender.name,
+    };
+    Ok(messages::by_seqs(conn, record.chat, seqs)?.into_iter().map(used).collect())
 }

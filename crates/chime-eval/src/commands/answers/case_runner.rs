@@ -300,14 +300,11 @@ struct Record {
 fn record_of(conn: &Reader, chat: ChatId, asked: MessageId) -> chime_store::Result<Option<Record>> {
     let Some(trigger) = messages::find(conn, chat, asked)? else { return Ok(None) };
     let Some(record) = answers::to_trigger(conn, trigger.chat, trigger.seq)? else { return Ok(None) };
-    let mut sources = Vec::new();
-    for source in &record.sources {
-        let Ok(seq) = source.id.trim_start_matches('m').parse().map(Seq) else { continue };
-        sources.extend(messages::by_seq(conn, trigger.chat, seq)?.map(|stored| stored.message.id));
-    }
+    let cited = record.sources.iter().filter_map(|source| source.id.trim_start_matches('m').parse().ok().map(Seq));
+    let sources = messages::by_seqs(conn, trigger.chat, cited)?;
     Ok(Some(Record {
         status: record.status,
-        sources,
+        sources: sources.into_iter().map(|stored| stored.message.id).collect(),
         prompt_tokens: record.tokens.prompt,
         answer_tokens: record.tokens.completion,
     }))
