@@ -21,7 +21,7 @@ mod topic_summary;
 mod topics;
 
 pub use items::{ItemList, item_pieces, items};
-pub use load::remembered;
+pub use load::{places, remembered};
 pub use memory::Memory;
 pub use memory_lines::pieces;
 pub use model::SummaryModel;

@@ -4,19 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::members;
 use chime_core::texts::{Texts, filled};
-use chime_core::{Bullet, BulletKind, Seq, Summary, Timestamp, Zone, escape_marks};
-
-/// Source message of a bullet, as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BulletSource {
-    /// Link to the message; `None` if Telegram has no links in this chat.
-    pub link: Option<String>,
-    pub at: Timestamp,
-    /// Author's name.
-    pub by: String,
-    /// `true` if the bot wrote it.
-    pub is_own: bool,
-}
+use chime_core::{Bullet, BulletKind, Seq, SourceMessage, Summary, Timestamp, Zone, escape_marks};
 
 /// Recent and History of a chat, with the names and links needed to show them.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,7 +13,7 @@ pub struct Remembered {
     pub recent: Option<(Summary, u32)>,
     pub history: Option<(Summary, u32)>,
     pub names: BTreeMap<u32, String>,
-    pub places: BTreeMap<Seq, BulletSource>,
+    pub places: BTreeMap<Seq, SourceMessage>,
     pub zone: Zone,
     /// `true` if sessions wait for their summary, for example after an import or just after a message was forgotten.
     pub is_being_made: bool,
@@ -92,12 +80,12 @@ fn section(remembered: &Remembered, name: &str, when: &str, summary: &Summary, s
 fn linked(bullet: &Bullet, remembered: &Remembered, texts: &Texts) -> String {
     let text = escape_marks(&members::named(&bullet.text, &remembered.names));
     let places = || bullet.sources.iter().filter_map(|seq| remembered.places.get(seq));
-    let newest = places().map(|place| place.at).max();
+    let newest = places().map(|place| place.sent_at).max();
     let is_of_that_day = |at: Timestamp| newest.is_some_and(|newest| remembered.zone.same_day(at, newest));
-    let Some(BulletSource { link, at, .. }) = places().find(|place| is_of_that_day(place.at)) else {
+    let Some(SourceMessage { link, sent_at, .. }) = places().find(|place| is_of_that_day(place.sent_at)) else {
         return text;
     };
-    let date = texts.date_of(*at, remembered.zone);
+    let date = texts.date_of(*sent_at, remembered.zone);
     link.as_ref().map_or_else(|| format!("{text} ({date})"), |link| format!("{text} ([{date}]({link}))"))
 }
 
@@ -196,8 +184,8 @@ mod tests {
         };
         let day = Timestamp::from_secs(1_767_621_720);
         let place = |(number, at)| {
-            let link = Some(format!("https://t.me/c/1/{number}"));
-            (Seq(number), BulletSource { link, at, by: "Ana".to_owned(), is_own: false })
+            let (message, link) = (Seq(number), Some(format!("https://t.me/c/1/{number}")));
+            (message, SourceMessage { message, name: "Ana".to_owned(), is_own: false, sent_at: at, link })
         };
         let hours = |hours: u64| day.plus(std::time::Duration::from_secs(hours * 3600));
         let remembered = Remembered {

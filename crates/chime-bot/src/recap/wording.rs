@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::recap::RecapTime;
 use chime_core::texts::{Texts, filled};
-use chime_core::{Bullet, Seq, SummaryMethod, Timestamp, Zone, escape_marks};
+use chime_core::{Bullet, Seq, SourceMessage, SummaryMethod, Timestamp, Zone, escape_marks};
 use chime_memory::members;
-use chime_memory::wording::{BulletSource, short_day, short_time, under_headings};
+use chime_memory::wording::{short_day, short_time, under_headings};
 
 /// Maximum number of links per point.
 const LINKS: usize = 3;
@@ -24,7 +24,7 @@ pub struct Recap {
     /// `true` if the period has more messages than a recap reads, so that the recap begins later than requested.
     pub is_cut: bool,
     pub names: BTreeMap<u32, String>,
-    pub places: BTreeMap<Seq, BulletSource>,
+    pub places: BTreeMap<Seq, SourceMessage>,
     /// Title of the chat, if the recap is sent to another one; else `None`.
     pub title: Option<String>,
     pub texts: &'static Texts,
@@ -34,7 +34,7 @@ pub struct Recap {
 pub fn shown(recap: &Recap) -> String {
     let points = recap.points.iter().map(|point| {
         let text = escape_marks(&members::named(&point.text, &recap.names));
-        let places: Vec<&BulletSource> =
+        let places: Vec<&SourceMessage> =
             point.sources.iter().filter_map(|seq| recap.places.get(seq)).take(LINKS).collect();
         (point.kind, format!("- {text} ({})", place(recap, &places)))
     });
@@ -67,16 +67,16 @@ fn head(recap: &Recap) -> String {
 
 /// Formats the sources of a point: the time of the first one, with a link, and "+1" and "+2" as links to the others.
 /// The time zone is in the head.
-fn place(recap: &Recap, places: &[&BulletSource]) -> String {
+fn place(recap: &Recap, places: &[&SourceMessage]) -> String {
     let Some((first, others)) = places.split_first() else { return String::new() };
-    let clock = recap.zone.clock_time(first.at);
-    let when = match short_day(first.at, recap.now, recap.zone, recap.texts) {
+    let clock = recap.zone.clock_time(first.sent_at);
+    let when = match short_day(first.sent_at, recap.now, recap.zone, recap.texts) {
         Some(day) => format!("{day} {clock}"),
         None => clock,
     };
     let shown = match &first.link {
         Some(link) => format!("[{when}]({link})"),
-        None => format!("{} {when}", escape_marks(&first.by)),
+        None => format!("{} {when}", escape_marks(&first.name)),
     };
     let more = (1..).zip(others).filter_map(|(number, place)| Some(format!("[+{number}]({})", place.link.as_ref()?)));
     std::iter::once(shown).chain(more).collect::<Vec<_>>().join(", ")
@@ -149,11 +149,12 @@ mod tests {
 
     #[test]
     fn a_recap_leads_to_the_messages_that_say_it() {
-        let place = |id: Option<u32>, at: &str| BulletSource {
-            link: id.map(|id| format!("https://t.me/c/1/{id}")),
-            at: moment(at),
-            by: "Ana".to_owned(),
+        let place = |message: u32, id: Option<u32>, at: &str| SourceMessage {
+            message: Seq(message),
+            name: "Ana".to_owned(),
             is_own: false,
+            sent_at: moment(at),
+            link: id.map(|id| format!("https://t.me/c/1/{id}")),
         };
         let point = |text: &str, sources: &[u32]| Bullet::fact(text, sources.iter().copied().map(Seq).collect());
         let recap = Recap {
@@ -167,9 +168,9 @@ mod tests {
             is_cut: true,
             names: BTreeMap::from([(1, "Ana".to_owned())]),
             places: BTreeMap::from([
-                (Seq(3), place(Some(30), "14:02")),
-                (Seq(4), place(Some(40), "14:03")),
-                (Seq(5), place(None, "-3d 10:00")),
+                (Seq(3), place(3, Some(30), "14:02")),
+                (Seq(4), place(4, Some(40), "14:03")),
+                (Seq(5), place(5, None, "-3d 10:00")),
             ]),
             title: Some("The lake".to_owned()),
             texts: texts("eng"),

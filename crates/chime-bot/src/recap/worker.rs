@@ -1,6 +1,6 @@
 //! Handles recap jobs: loads the messages, has the points written from them, and stores the reply for sending.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::recap::RecapTime;
@@ -12,11 +12,10 @@ use chime_core::texts::texts;
 use chime_core::trigger::is_for_bot;
 use chime_core::{
     ChatId, ChatKey, Conversation, FormattedText, ForumTopicId, Job, JobPayload, MessageAt, MessageId, ReplyTarget,
-    Role, Seq, StoredMessage, Timestamp, UserId, Zone, message_link,
+    Role, Seq, StoredMessage, Timestamp, UserId, Zone,
 };
 use chime_jobs::{Base, JobError, JobOutcome, JobResult};
-use chime_memory::jobs::Memory;
-use chime_memory::wording::BulletSource;
+use chime_memory::jobs::{Memory, places};
 use chime_store::chats::ChatRow;
 use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, jobs, messages, outbox, recaps, summaries};
@@ -189,7 +188,7 @@ impl Recaps {
         let (names, places, chat) = self
             .base
             .store
-            .read(move |conn| Ok((summaries::member_names(conn, chat.key)?, places(conn, &chat, &wanted)?, chat)))
+            .read(move |conn| Ok((summaries::member_names(conn, chat.key)?, places(conn, &chat, wanted)?, chat)))
             .await?;
         // A point needs a link to at least one message that can still be read.
         let points: Vec<_> =
@@ -267,21 +266,6 @@ fn load_input(
     let more = said.len().saturating_sub(MOST_MESSAGES);
     said.drain(..more);
     Ok(Some(RecapInput { chat, zone, said, is_cut: more > 0 }))
-}
-
-fn places(conn: &Reader, chat: &ChatRow, seqs: &BTreeSet<Seq>) -> chime_store::Result<BTreeMap<Seq, BulletSource>> {
-    let mut found = BTreeMap::new();
-    for seq in seqs {
-        let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
-        let place = BulletSource {
-            link: message_link(&chat.chat, &message),
-            at: message.sent_at,
-            is_own: message.role == Role::Assistant,
-            by: message.sender.name,
-        };
-        found.insert(*seq, place);
-    }
-    Ok(found)
 }
 
 /// Starts each subscribed recap that is due once, and records its end as the start of the next one.

@@ -12,14 +12,14 @@ use crate::members::NumberedNames;
 use crate::policy::RECENT_CAPS;
 use crate::policy::{self, SummaryConditions};
 use crate::recall::VectorSource;
-use crate::wording::{BulletSource, Remembered};
+use crate::wording::Remembered;
 use crate::words;
 use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{
-    ChatKey, Conversation, MessageId, Role, Rolling, Seq, Session, SessionId, StoredMessage, Summary, Timestamp,
-    UserId, WordStemmer, Zone, estimate_tokens, message_link, split_words,
+    ChatKey, Conversation, MessageId, Role, Rolling, Seq, Session, SessionId, SourceMessage, StoredMessage, Summary,
+    Timestamp, UserId, WordStemmer, Zone, estimate_tokens, split_words,
 };
 use chime_store::chats::{ChatRow, Member};
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, memory, messages, sessions, summaries, usage};
@@ -259,6 +259,16 @@ fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions>
 /// Summary, with the number of sessions that it covers.
 type OfSessions = Option<(Summary, u32)>;
 
+/// Loads the source messages of bullets, with their links.
+pub fn places(
+    conn: &Reader,
+    chat: &ChatRow,
+    sources: BTreeSet<Seq>,
+) -> chime_store::Result<BTreeMap<Seq, SourceMessage>> {
+    let found = messages::by_seqs(conn, chat.key, sources)?;
+    Ok(found.iter().map(|stored| (stored.seq, SourceMessage::of(&chat.chat, stored))).collect())
+}
+
 /// Adds the names of members and the links of source messages, which displaying needs.
 pub(super) fn with_places(
     conn: &Reader,
@@ -268,16 +278,8 @@ pub(super) fn with_places(
     history: OfSessions,
 ) -> chime_store::Result<Remembered> {
     let bullets = recent.iter().chain(&history).flat_map(|(summary, _)| &summary.bullets);
-    let mut places = BTreeMap::new();
-    for seq in bullets.flat_map(|bullet| &bullet.sources) {
-        if places.contains_key(seq) {
-            continue;
-        }
-        let Some(StoredMessage { message, .. }) = messages::by_seq(conn, chat.key, *seq)? else { continue };
-        let link = message_link(&chat.chat, &message);
-        let is_own = message.role == Role::Assistant;
-        places.insert(*seq, BulletSource { link, at: message.sent_at, by: message.sender.name, is_own });
-    }
+    let sources: BTreeSet<Seq> = bullets.flat_map(|bullet| &bullet.sources).copied().collect();
+    let places = places(conn, chat, sources)?;
     let names = summaries::member_names(conn, chat.key)?;
     Ok(Remembered { recent, history, names, places, zone, is_being_made: false })
 }

@@ -2,7 +2,7 @@
 
 use crate::jobs::load::remembered;
 use crate::members;
-use crate::wording::{BulletSource, Remembered};
+use crate::wording::Remembered;
 use chime_core::{
     Bullet, BulletKind, ChatKey, Citable, Piece, PieceLine, Seq, Slot, SourceId, SourceMessage, Summary, Zone,
 };
@@ -29,10 +29,7 @@ pub fn pieces(conn: &Reader, chat: ChatKey, zone: Zone) -> chime_store::Result<V
 
 /// Formats a bullet as a line. Returns `None` if none of its source messages can be read any more.
 pub(super) fn line(bullet: &Bullet, remembered: &Remembered) -> Option<PieceLine> {
-    let grounds = |seq: &Seq| {
-        let BulletSource { link, at, by, is_own } = remembered.places.get(seq)?;
-        Some(SourceMessage { message: *seq, name: by.clone(), is_own: *is_own, sent_at: *at, link: link.clone() })
-    };
+    let grounds = |seq: &Seq| remembered.places.get(seq).cloned();
     let rests_on: Vec<SourceMessage> = bullet.sources.iter().filter_map(grounds).collect();
     let first = rests_on.first()?;
     // The prompt says that later lines hold, so the newest message dates a line.
