@@ -21,15 +21,7 @@ pub struct CheckFinding {
     pub remedy: String,
 }
 
-impl Severity {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warn => "warn",
-            Self::Fail => "FAIL",
-        }
-    }
-}
+chime_core::words!(Severity { Ok = "ok", Warn = "warn", Fail = "FAIL" });
 
 impl CheckFinding {
     pub fn ok(name: &'static str, what: impl Into<String>) -> Self {

@@ -78,12 +78,12 @@ fn tool(of: ReadingTool) -> Tool {
     let required = matches!(of, ReadingTool::Search).then_some("query");
     let schema = json!({"type": "object", "properties": properties, "required": Vec::from_iter(required)});
     let schema = schema.as_object().cloned().unwrap_or_default();
-    Tool::new(of.name(), description, schema).with_annotations(ToolAnnotations::new().read_only(true))
+    Tool::new(of.as_str(), description, schema).with_annotations(ToolAnnotations::new().read_only(true))
 }
 
 impl McpServer {
     async fn call(&self, request: CallToolRequestParams) -> Result<String, RefusedCall> {
-        let tool = ReadingTool::named(&request.name).ok_or(RefusedCall::Tool)?;
+        let tool = ReadingTool::parse(&request.name).ok_or(RefusedCall::Tool)?;
         let arguments = serde_json::from_value(Value::Object(request.arguments.unwrap_or_default()))?;
         let found = self.0.call(tool, arguments).await?.into_text();
         Ok(if found.is_empty() { "Nothing was found.".to_owned() } else { found })

@@ -55,14 +55,7 @@ pub enum NoSource {
     LowSimilarity,
 }
 
-impl NoSource {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::NothingKnown => "nothing_known",
-            Self::LowSimilarity => "low_similarity",
-        }
-    }
-}
+chime_core::words!(NoSource { NothingKnown = "nothing_known", LowSimilarity = "low_similarity" });
 
 /// Returns the minimum similarity at which a text counts as relevant to a question.
 pub fn min_similarity(measure: Measure) -> f64 {

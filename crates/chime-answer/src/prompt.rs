@@ -171,8 +171,8 @@ impl Filled {
 
     fn name(&self) -> String {
         match &self.topic {
-            Some(topic) => format!("{}:{topic}", self.slot.name()),
-            None => self.slot.name().to_owned(),
+            Some(topic) => format!("{}:{topic}", self.slot.as_str()),
+            None => self.slot.as_str().to_owned(),
         }
     }
 }
@@ -234,7 +234,7 @@ fn enriched(prompts: &Prompts, input: &PromptInput<'_>, piece: &Piece) -> Result
         .collect();
     let topic = piece.topic.as_deref().map(clean_name);
     let actual = |lines: &[String]| {
-        let (slot, topic) = (piece.slot.name(), topic.as_deref());
+        let (slot, topic) = (piece.slot.as_str(), topic.as_deref());
         prompts.slot(&SlotValues { slot, topic, fence: input.fence, lines: &lines.join("\n") })
     };
     let room = piece.slot.cap().unwrap_or(usize::MAX).saturating_sub((input.estimate)(&actual(&[])?));
@@ -892,10 +892,10 @@ mod tests {
         let built = rendered(&input);
         let actual: Vec<(&str, usize)> = built.slots.iter().map(|slot| (slot.name.as_str(), slot.tokens)).collect();
         for (slot, tokens) in [Slot::ChatRecent, Slot::ChatHistory, Slot::ChatTopic, Slot::Concepts, Slot::Recall]
-            .map(|slot| (slot, actual.iter().find(|(name, _)| *name == slot.name()).map_or(0, |(_, tokens)| *tokens)))
+            .map(|slot| (slot, actual.iter().find(|(name, _)| *name == slot.as_str()).map_or(0, |(_, tokens)| *tokens)))
         {
             let cap = slot.cap().unwrap_or(0);
-            assert!(tokens <= cap && tokens * 10 >= cap * 7, "{} takes {tokens} of {cap}: {actual:?}", slot.name());
+            assert!(tokens <= cap && tokens * 10 >= cap * 7, "{} takes {tokens} of {cap}: {actual:?}", slot.as_str());
         }
         let all = built.tokens() + Slot::Frame.cap().unwrap_or(0);
         assert!((6_000..=6_900).contains(&all), "{all}: {actual:?}");

@@ -169,7 +169,7 @@ fn coverage(one: &RecalledMessage) -> f64 {
 /// Adds the score of each recalled source, and the search methods that found it, to the recall slot in `slots`, or to
 /// the slot of the window if all sources stand in it.
 pub fn note_found(slots: &mut [SlotUse], recalled: &Recalled) {
-    let place = |slot: Slot| slots.iter().position(|used| used.name == slot.name());
+    let place = |slot: Slot| slots.iter().position(|used| used.name == slot.as_str());
     let Some(place) = place(Slot::Recall).or_else(|| place(Slot::Context)) else { return };
     let slot = &mut slots[place];
     let found =
@@ -297,7 +297,7 @@ mod tests {
                 - question, open: who has the spare key?"#]]
         .assert_eq(summary);
         let mut slots =
-            [SlotUse { name: Slot::Recall.name().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];
+            [SlotUse { name: Slot::Recall.as_str().to_owned(), tokens: 1, sources: Vec::new(), found: Vec::new() }];
         note_found(&mut slots, &kept);
         let retrieved: Vec<_> =
             slots[0].found.iter().map(|one| (one.id.as_str(), one.retrieved.found().next())).collect();

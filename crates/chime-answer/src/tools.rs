@@ -136,32 +136,17 @@ pub enum BadCall {
     TooMany,
 }
 
+// In the order in which a model is offered them.
+chime_core::words!(LookupTool {
+    Search = "search_messages", SmartContext = "get_smart_context", ReplyChain = "get_reply_chain",
+    Messages = "get_messages", Summaries = "get_session_summaries", OpenPosted = "open_link_or_file",
+    SearchWeb = "search_web",
+});
+
 impl LookupTool {
-    pub const ALL: [Self; 7] = [
-        Self::Search,
-        Self::SmartContext,
-        Self::ReplyChain,
-        Self::Messages,
-        Self::Summaries,
-        Self::OpenPosted,
-        Self::SearchWeb,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Messages => "get_messages",
-            Self::ReplyChain => "get_reply_chain",
-            Self::SmartContext => "get_smart_context",
-            Self::Search => "search_messages",
-            Self::Summaries => "get_session_summaries",
-            Self::OpenPosted => "open_link_or_file",
-            Self::SearchWeb => "search_web",
-        }
-    }
-
     /// Returns its definition for a model.
     pub fn definition(self) -> Option<Tool> {
-        DEFINITIONS.iter().find(|tool| tool.name == self.name()).cloned()
+        DEFINITIONS.iter().find(|tool| tool.name == self.as_str()).cloned()
     }
 }
 
@@ -181,7 +166,7 @@ impl LookupCall {
     /// # Errors
     /// The tool is unknown, or required arguments are missing.
     pub fn parse(name: &str, arguments: &str, labels: &Labels) -> Result<Self, BadCall> {
-        let tool = LookupTool::ALL.into_iter().find(|tool| tool.name() == name).ok_or(BadCall::UnknownTool)?;
+        let tool = LookupTool::parse(name).ok_or(BadCall::UnknownTool)?;
         let given: Value = if arguments.trim().is_empty() {
             json!({})
         } else {
@@ -309,7 +294,7 @@ impl LookedUp {
         let (lines, sources) = match finding {
             LookupResult::Messages(mut found) => {
                 let count = found.len();
-                if tool == LookupTool::Search.name() {
+                if tool == LookupTool::Search.as_str() {
                     found.retain(|one| transcript.labels().number_of(one.message.seq).is_none());
                 }
                 if found.is_empty() && count > 0 {
@@ -322,7 +307,7 @@ impl LookedUp {
                 // With less room left, a further call would bring nothing.
                 if sources.len() < unseen && room == RESULT_TOKENS {
                     let notes = [(LookupTool::SmartContext, GOES_ON), (LookupTool::Search, IS_CUT)];
-                    note = notes.into_iter().find(|(cut, _)| cut.name() == tool).map(|(_, said)| said);
+                    note = notes.into_iter().find(|(cut, _)| cut.as_str() == tool).map(|(_, said)| said);
                 }
                 (lines, sources)
             }
@@ -465,9 +450,9 @@ mod tests {
     fn every_tool_has_a_schema_that_names_what_is_read() {
         for tool in LookupTool::ALL {
             let schema = tool.definition().expect("a definition").parameters;
-            assert_eq!(schema["type"], "object", "{}", tool.name());
+            assert_eq!(schema["type"], "object", "{}", tool.as_str());
             for required in schema["required"].as_array().expect("a list") {
-                assert!(schema["properties"].get(required.as_str().unwrap_or_default()).is_some(), "{}", tool.name());
+                assert!(schema["properties"].get(required.as_str().unwrap_or_default()).is_some(), "{}", tool.as_str());
             }
         }
     }

@@ -23,7 +23,7 @@ pub async fn read(
     if given.is_none() || given.map(hashed) != console.token_hash {
         return refused(StatusCode::UNAUTHORIZED, "send the header `Authorization: Bearer` with CONSOLE_TOKEN");
     }
-    let Some(tool) = ReadingTool::named(&tool) else {
+    let Some(tool) = ReadingTool::parse(&tool) else {
         return refused(StatusCode::NOT_FOUND, &RefusedCall::Tool.to_string());
     };
     let _place = console.places.acquire().await.ok();

@@ -89,22 +89,7 @@ pub struct ReadMessage {
     link: Option<String>,
 }
 
-impl ReadingTool {
-    pub const ALL: [Self; 4] = [Self::Search, Self::Read, Self::Recap, Self::Decisions];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Search => "search",
-            Self::Read => "read",
-            Self::Recap => "recap",
-            Self::Decisions => "decisions",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
-    }
-}
+chime_core::words!(ReadingTool { Search = "search", Read = "read", Recap = "recap", Decisions = "decisions" });
 
 impl ReadResult {
     /// Returns the result as text: a message is a line `#17 2026-11-26T21:12:00+01:00 Ana, reply to #12: text (link)`.

@@ -141,6 +141,12 @@ pub enum Slot {
     Ask,
 }
 
+crate::words!(Slot {
+    Role = "system.role", Persona = "system.persona", ChatRecent = "system.chat.recent",
+    ChatHistory = "system.chat.history", ChatTopic = "system.chat.topic", Concepts = "system.concepts",
+    Recall = "system.recall", Material = "system.material", Frame = "system.frame", Context = "context", Ask = "ask",
+});
+
 /// Tokens of one answer, prompt and output together, if all slots of the prompt are full. The default daily caps are
 /// multiples of it.
 pub const FULL_ANSWER_TOKENS: u64 = 7_000;
@@ -157,22 +163,6 @@ impl Slot {
         Self::Frame,
         Self::Material,
     ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Role => "system.role",
-            Self::Persona => "system.persona",
-            Self::ChatRecent => "system.chat.recent",
-            Self::ChatHistory => "system.chat.history",
-            Self::ChatTopic => "system.chat.topic",
-            Self::Concepts => "system.concepts",
-            Self::Recall => "system.recall",
-            Self::Material => "system.material",
-            Self::Frame => "system.frame",
-            Self::Context => "context",
-            Self::Ask => "ask",
-        }
-    }
 
     /// Returns the largest size of the slot in tokens. `None` for `Role`, `Persona` and `Ask`, which have no limit, and
     /// for `Context`, whose limit is a setting.

@@ -105,19 +105,13 @@ pub enum ChatMemberStatus {
     Kicked,
 }
 
-impl ChatMemberStatus {
-    /// Returns the value of `ChatMember.status`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Creator => "creator",
-            Self::Administrator => "administrator",
-            Self::Member => "member",
-            Self::Restricted => "restricted",
-            Self::Left => "left",
-            Self::Kicked => "kicked",
-        }
-    }
+// The values of `ChatMember.status`.
+chime_core::words!(ChatMemberStatus {
+    Creator = "creator", Administrator = "administrator", Member = "member", Restricted = "restricted", Left = "left",
+    Kicked = "kicked",
+});
 
+impl ChatMemberStatus {
     pub fn is_present(self) -> bool {
         !matches!(self, Self::Left | Self::Kicked)
     }

@@ -11,17 +11,9 @@ pub enum ModelPurpose {
     Extract,
 }
 
+chime_core::words!(ModelPurpose { Answer = "answer", Summary = "summary", Extract = "extract" });
+
 impl ModelPurpose {
-    pub const ALL: [Self; 3] = [Self::Answer, Self::Summary, Self::Extract];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::Summary => "summary",
-            Self::Extract => "extract",
-        }
-    }
-
     /// Returns the maximal length of the model's output, in tokens.
     pub fn max_answer_tokens(self) -> u32 {
         match self {

@@ -85,7 +85,7 @@ pub fn model_request(question: &QuestionContext, built: &BuiltPrompt, window: Wi
         // At a low temperature the same unusable answer would come again.
         temperature: (window != WindowSize::Plainest)
             .then(|| question.settings.get(TEMPERATURE).unwrap_or(USUAL_TEMPERATURE)),
-        tools: Tools { known: LookupTool::ALL.map(LookupTool::name).to_vec(), ..Tools::default() },
+        tools: Tools { known: LookupTool::ALL.map(LookupTool::as_str).to_vec(), ..Tools::default() },
         ..Prompt::new(messages, ModelPurpose::Answer.max_answer_tokens())
     }
 }

@@ -84,7 +84,7 @@ pub fn first_shown(took: Duration) {
 /// Logs a tool call. `messages` counts the messages looked up for the answer so far.
 pub fn looked_up(tool: &str, messages: usize) {
     // The name is not logged as it is: the model may invent a tool with any name, including members' words.
-    let tool = LookupTool::ALL.into_iter().map(LookupTool::name).find(|name| *name == tool).unwrap_or("?");
+    let tool = LookupTool::parse(tool).map_or("?", LookupTool::as_str);
     tracing::info!(r#type = "looked_up", tool, messages, "chat.event");
 }
 

@@ -159,7 +159,7 @@ async fn show_texts(
         (true, true) => return None,
         (true, false) => (FILES_NOT_SEARCHED, LookupTool::Messages, LookupResult::Messages(files)),
     };
-    let shown = question.looked_up.take_in(tool.name(), finding, transcript, services.params.estimate);
+    let shown = question.looked_up.take_in(tool.as_str(), finding, transcript, services.params.estimate);
     Some(format!("{note}\n{shown}"))
 }
 

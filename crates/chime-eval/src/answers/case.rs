@@ -38,22 +38,11 @@ pub enum CaseKind {
     Private,
 }
 
-impl CaseKind {
-    /// Returns the name in case files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bare => "bare",
-            Self::Reply => "reply",
-            Self::Own => "own",
-            Self::FollowUp => "follow_up",
-            Self::Long => "long",
-            Self::Unknown => "unknown",
-            Self::World => "world",
-            Self::Writing => "writing",
-            Self::Private => "private",
-        }
-    }
-}
+// The names in case files.
+chime_core::words!(CaseKind {
+    Bare = "bare", Reply = "reply", Own = "own", FollowUp = "follow_up", Long = "long", Unknown = "unknown",
+    World = "world", Writing = "writing", Private = "private",
+});
 
 /// Question in a chat, with the expected content of a right answer.
 #[derive(Debug, Clone)]

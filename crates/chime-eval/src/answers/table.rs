@@ -92,7 +92,7 @@ pub fn table(judged: &[Judged]) -> String {
     kinds.sort_unstable();
     kinds.dedup();
     for one in judged {
-        rows.entry((one.answerer, false, one.kind.name())).or_default().push(one);
+        rows.entry((one.answerer, false, one.kind.as_str())).or_default().push(one);
         rows.entry((one.answerer, true, "all")).or_default().push(one);
     }
     let mut text = format!(
@@ -100,7 +100,7 @@ pub fn table(judged: &[Judged]) -> String {
         "", "", "right", "sources", "language", "internals", "apologies", "seconds", "prompt", "answer"
     );
     for answerer in [Answerer::Chime, Answerer::Plain] {
-        let names = kinds.iter().map(|kind| (false, kind.name())).chain([(true, "all")]);
+        let names = kinds.iter().map(|kind| (false, kind.as_str())).chain([(true, "all")]);
         for (is_total, name) in names {
             if let Some(of_row) = rows.get(&(answerer, is_total, name)) {
                 text.push_str(&row(answerer, name, &AnswerFigures::of(of_row.iter().copied())));

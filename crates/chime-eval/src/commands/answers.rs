@@ -63,7 +63,7 @@ pub async fn run(options: &EvalAnswersOptions) -> Result<(), Box<dyn std::error:
 }
 
 fn is_wanted(case: &Case, only: &[String]) -> bool {
-    only.is_empty() || only.iter().any(|wanted| *wanted == case.id || wanted == case.kind.name())
+    only.is_empty() || only.iter().any(|wanted| *wanted == case.id || wanted == case.kind.as_str())
 }
 
 async fn play(
@@ -100,7 +100,7 @@ async fn play(
 
 /// Formats a question with its answers and their judgements.
 fn shown(case: &Case, answers: &[Judged]) -> String {
-    let mut text = format!("{} ({}, {}) {}: {}\n", case.id, case.kind.name(), case.language, case.asker, case.ask);
+    let mut text = format!("{} ({}, {}) {}: {}\n", case.id, case.kind.as_str(), case.language, case.asker, case.ask);
     for Judged { answerer, answer, verdict, .. } in answers {
         let source = match (answerer, verdict.is_sourced) {
             (Answerer::Plain, _) | (Answerer::Chime, None) => "",
