@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 
 use chime_core::lang::{LanguageFile, begins_like};
 use chime_core::trigger::Languages;
-use chime_core::{Kind, Language, Message, Role, Sender, SourceKind, StoredMessage, Zone, lower_words};
-use chime_relevance::context::{ContextWindow, Entry};
-use chime_relevance::retrieval::{ParsedQuestion, Person, QuestionContext, RecalledMessage};
+use chime_core::{Kind, Language, Member, Message, Role, SourceKind, StoredMessage, Zone, lower_words};
+use chime_relevance::context::{ContextWindow, Entry, read_question};
+use chime_relevance::retrieval::{ParsedQuestion, RecalledMessage};
 
 use crate::extractive_ranking::{shared_word_count, stem_substring_ratios};
 use crate::sanitize::one_line;
@@ -98,12 +98,9 @@ impl<'w> PostedQuestion<'w> {
     /// Returns those of the messages whose author and day the question names: both if there are such, else the author,
     /// and the day alone only if it names no author. `None` if no message fits.
     fn meant<'m>(&self, among: &[&'m StoredMessage]) -> Option<Vec<&'m StoredMessage>> {
-        let sender = |stored: &&'m StoredMessage| &stored.message.sender;
-        let person = |of: &'m Sender| Person { id: of.id, name: &of.name, username: of.username.as_deref() };
-        let people: Vec<Person<'_>> = among.iter().map(|stored| person(sender(stored))).collect();
-        let (now, by) = (self.trigger.message.sent_at, Some(self.trigger.message.sender.id));
-        let context = QuestionContext { language: self.language, now, zone: self.zone, by, people: &people };
-        let ParsedQuestion { named, spans, .. } = ParsedQuestion::read(self.ask, &context);
+        let people: Vec<Member> = among.iter().map(|stored| Member::of(&stored.message.sender)).collect();
+        let ParsedQuestion { named, spans, .. } =
+            read_question(self.trigger, self.ask, self.language, self.zone, &people);
         let is_by = |stored: &&&StoredMessage| named.contains(&stored.message.sender.id);
         let is_then =
             |stored: &&&StoredMessage| spans.iter().any(|span| (span.from..span.to).contains(&stored.message.sent_at));

@@ -23,8 +23,8 @@ use chime_core::trigger::{
     Languages, asks_for_ideas, asks_for_summary, asks_what_was_missed, is_about_bot, is_for_bot, is_small_talk,
 };
 use chime_core::{
-    ChatKind, Citable, Enrichment, FollowUp, Grounding, Kind, Message, MessageId, Part, Piece, Reason, Role, Seq, Slot,
-    SlotUse, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, has_spoiler,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Kind, Member, Message, MessageId, Part, Piece, Reason, Role, Seq,
+    Slot, SlotUse, SourceId, StoredMessage, Timestamp, Zone, clip, has_spoiler,
 };
 use chime_relevance::context::{ContextWindow, Entry};
 use chime_relevance::retrieval::Recalled;
@@ -60,7 +60,7 @@ pub struct PromptInput<'a> {
     /// Messages whose photos are attached to the prompt.
     pub photos: &'a [Seq],
     /// Recent members. The prompt lists those that the question names by username, or all of them if it asks about the people here.
-    pub people: &'a [PresentMember],
+    pub people: &'a [Member],
     pub style: Style,
     pub length: AnswerLength,
     /// English name of the language to answer in; `None` if the question names one.
@@ -91,31 +91,15 @@ pub struct PromptInput<'a> {
     pub room: Option<usize>,
 }
 
-/// A member who wrote recently, with the names that a question may use for them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PresentMember {
-    pub id: UserId,
-    pub name: String,
-    /// Username without `@`.
-    pub username: Option<String>,
-}
-
-impl PresentMember {
-    /// Returns the members who wrote in `talk` since `since`, latest first, at most `MOST_PEOPLE`.
-    pub fn of_talk(talk: &[StoredMessage], since: Timestamp) -> Vec<Self> {
-        let mut met = BTreeSet::new();
-        let said = talk.iter().rev().map(|stored| &stored.message);
-        said.take_while(|message| message.sent_at >= since)
-            .filter(|message| message.role == Role::User && met.insert(message.sender.id))
-            .map(Self::author)
-            .take(MOST_PEOPLE)
-            .collect()
-    }
-
-    fn author(message: &Message) -> Self {
-        let sender = &message.sender;
-        Self { id: sender.id, name: sender.name.clone(), username: sender.username.clone() }
-    }
+/// Returns the members who wrote in `talk` since `since`, latest first, at most `MOST_PEOPLE`.
+pub fn present_members(talk: &[StoredMessage], since: Timestamp) -> Vec<Member> {
+    let mut met = BTreeSet::new();
+    let said = talk.iter().rev().map(|stored| &stored.message);
+    said.take_while(|message| message.sent_at >= since)
+        .filter(|message| message.role == Role::User && met.insert(message.sender.id))
+        .map(|message| Member::of(&message.sender))
+        .take(MOST_PEOPLE)
+        .collect()
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -390,15 +374,15 @@ fn people(input: &PromptInput<'_>) -> Option<String> {
     let ask = input.ask.to_lowercase();
     let words: BTreeSet<&str> = ask.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let is_about_people = Languages::shipped().ours_in(input.ask) > 0;
-    let is_named = |person: &&PresentMember| {
+    let is_named = |person: &&Member| {
         let username = person.username.as_ref().map(|name| name.to_lowercase());
         is_about_people || username.is_some_and(|name| words.contains(name.as_str()))
     };
-    let called = |person: &PresentMember| match &person.username {
+    let called = |person: &Member| match &person.username {
         Some(username) => format!("{} (@{})", clean_name(&person.name), clean_name(username)),
         None => clean_name(&person.name),
     };
-    let asker = PresentMember::author(&input.trigger.message);
+    let asker = Member::of(&input.trigger.message.sender);
     let is_missing = input.people.iter().all(|person| person.id != asker.id);
     let people = input.people.iter().chain(is_missing.then_some(&asker));
     let named: Vec<String> = people.filter(is_named).map(called).collect();
@@ -618,7 +602,7 @@ mod tests {
             chat_kind: ChatKind::Supergroup,
             length: AnswerLength::Normal,
             topic: Some("Lake trip"),
-            people: &PresentMember::of_talk(&history.recent, moment("-7d 00:00")),
+            people: &present_members(&history.recent, moment("-7d 00:00")),
             ask,
             generic: ask.is_empty(),
             earliest: Some(moment("-1d 09:30")),
@@ -968,7 +952,7 @@ mod tests {
         trigger.message.sender.name = "Robert".to_owned();
         let history = History::new(trigger.clone(), recent, Vec::new());
         let window = get_smart_context(&history, &Params::new(estimate));
-        let people = PresentMember::of_talk(&history.recent, moment("-7d 00:00"));
+        let people = present_members(&history.recent, moment("-7d 00:00"));
         let user = rendered(&PromptInput { people: &people, ..input(&trigger, &window) }).user;
         assert!(user.contains("[1] Anastasia (10:00)") && user.contains("[2] Robert:"), "{user}");
         assert!(!user.contains("ana:") && !user.contains("bob:"), "{user}");

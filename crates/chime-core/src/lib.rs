@@ -75,7 +75,7 @@ pub use job::{
     AddressedBy, BACKLOG_SETTLES, Class, Job, JobKind, JobPayload, MessageAt, ParsedTrigger, Policy, UNANSWERED_AFTER,
 };
 pub use json_fault::json_fault;
-pub use message::{Borrowed, Kind, Message, MessageFile, Origin, Role, Sender, StoredMessage, searched_text};
+pub use message::{Borrowed, Kind, Member, Message, MessageFile, Origin, Role, Sender, StoredMessage, searched_text};
 pub use outgoing::{Button, Outgoing, Poll, PollButton, ReplyTarget};
 pub use packed::{add_share, dot, pack, packed_cosine, unpack};
 pub use panics::unless_it_panics;

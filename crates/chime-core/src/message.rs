@@ -124,6 +124,21 @@ impl Sender {
     }
 }
 
+/// Member of a chat, with the names that a question may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    pub id: UserId,
+    pub name: String,
+    /// Username without `@`.
+    pub username: Option<String>,
+}
+
+impl Member {
+    pub fn of(sender: &Sender) -> Self {
+        Self { id: sender.id, name: sender.name.clone(), username: sender.username.clone() }
+    }
+}
+
 /// Role of a message's author, as in a conversation with a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {

@@ -9,14 +9,16 @@ use crate::score::{Prediction, QueryFigures, headings, mean, score};
 use crate::{Selector, SelectorLimits};
 use chime_core::embed::Embedder;
 use chime_core::trigger::{Languages, is_generic};
-use chime_core::{ChatId, ChatKey, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, Zone, dot};
+use chime_core::{
+    ChatId, ChatKey, Member, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, Zone, dot,
+};
 use chime_relevance::context::candidate_features::antecedents_by;
 use chime_relevance::context::features::message::address;
 use chime_relevance::context::{
     AskedSpan, CandidateFeatures, History, MessageFeatures, OlderQuery, OpenQuestion, Params, Past, ReplyModel,
     RerankWeights, Reranked, Scorers, asked_spans, read_question, rerank, said, without_bots,
 };
-use chime_relevance::retrieval::{Archive, Lexicon, NEAREST, Person, Sought, Stretch, by_words, stretches};
+use chime_relevance::retrieval::{Archive, Lexicon, NEAREST, Sought, Stretch, by_words, stretches};
 use chime_store::{Language, stems};
 
 /// Result of a run over a pack.
@@ -144,9 +146,9 @@ impl PreparedChat {
         let mut linked = if self.reaches_back { self.around_anchor(&trigger, start) } else { Vec::new() };
         let earlier = &self.messages[..end];
         let mut seen = HashSet::new();
-        let people: Vec<Person<'_>> = (earlier.iter().map(|stored| &stored.message.sender))
+        let people: Vec<Member> = (earlier.iter().map(|stored| &stored.message.sender))
             .filter(|sender| seen.insert(sender.id))
-            .map(|sender| Person { id: sender.id, name: &sender.name, username: sender.username.as_deref() })
+            .map(Member::of)
             .collect();
         let asked = read_question(&trigger, &ask, self.language, Zone::UTC, &people);
         let reaches = if self.reaches_back { earlier } else { recent.as_slice() };

@@ -9,10 +9,10 @@ use crate::pack::{Pack, PackMessage, PackQuestion, QUESTION, QuestionAsk};
 use crate::pack_store::RememberedPack;
 use crate::score::{Prediction, QueryFigures, mean};
 use chime_core::embed::Embedder;
-use chime_core::{Language, Timestamp, UserId, Zone};
+use chime_core::{Language, Member, Timestamp, UserId, Zone};
 use chime_relevance::retrieval::{
-    Features, Frequencies, Lexicon, ParsedQuestion, Passage, Person, QuestionContext, Ranked, SESSION_SILENCE,
-    SessionText, Weights, in_sessions, rank, rank_sessions,
+    Features, Frequencies, Lexicon, ParsedQuestion, Passage, QuestionContext, Ranked, SESSION_SILENCE, SessionText,
+    Weights, in_sessions, rank, rank_sessions,
 };
 use chime_runtime::clock::Clock;
 
@@ -136,12 +136,12 @@ impl<'a> ReadChat<'a> {
 
     fn question(&self, ask: &QuestionAsk) -> ParsedQuestion {
         let mut seen = BTreeSet::new();
-        let people: Vec<Person<'_>> = (self.texts.messages.iter())
+        let people: Vec<Member> = (self.texts.messages.iter())
             .filter(|message| !message.is_bot && seen.insert(message.from_id))
-            .map(|message| Person {
+            .map(|message| Member {
                 id: UserId(message.from_id),
-                name: &message.from_name,
-                username: message.username.as_deref(),
+                name: message.from_name.clone(),
+                username: message.username.clone(),
             })
             .collect();
         let now = Timestamp::from_secs(ask.date);

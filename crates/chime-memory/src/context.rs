@@ -28,7 +28,7 @@ use chime_relevance::context::past::Past;
 use chime_relevance::context::retrieval::query::OlderQuery;
 use chime_relevance::context::retrieval::rerank::{RerankWeights, Reranked, rerank};
 use chime_relevance::context::window::get_smart_context_with;
-use chime_relevance::retrieval::{Person, Stretch};
+use chime_relevance::retrieval::Stretch;
 use chime_store::{Reader, answers, chats, messages, outbox};
 
 /// Maximum number of replies to a message that are loaded.
@@ -94,10 +94,7 @@ pub fn gather(
     evidence.readings.extend(found.found.iter().map(address).zip(read));
     let (mut linked, evidence) = (found.found, Arc::new(evidence));
     let members = chats::members(conn, trigger.chat)?;
-    let people: Vec<Person<'_>> = (members.iter())
-        .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
-        .collect();
-    let asked = open_question::read(&trigger, &ask, language, zone, &people);
+    let asked = open_question::read(&trigger, &ask, language, zone, &members);
     let mut meant = Vec::new();
     for wanted in asked_spans(&asked, &trigger) {
         meant.extend(told_in(conn, &trigger, wanted)?);

@@ -28,8 +28,8 @@ use crate::told::ToldLines;
 use chime_core::embed::Embedder;
 use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::{
-    Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, Person, QuestionContext, Recalled, Sought,
-    Stretch, WeightedWord, Weights, by_words, rank, stretches,
+    Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, QuestionContext, Recalled, Sought, Stretch,
+    WeightedWord, Weights, by_words, rank, stretches,
 };
 use chime_store::vector_index::{self, Nearest};
 use chime_store::vector_tables::MESSAGES;
@@ -124,15 +124,12 @@ impl Recaller {
         let chat = request.conversation.chat;
         let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };
         let members = chats::members(conn, chat)?;
-        let people: Vec<Person<'_>> = (members.iter())
-            .map(|member| Person { id: member.id, name: &member.name, username: member.username.as_deref() })
-            .collect();
         let asked = QuestionContext {
             language: row.language,
             now: request.now,
             zone: request.zone,
             by: Some(request.by),
-            people: &people,
+            people: &members,
         };
         let question = ParsedQuestion::read(request.text, &asked);
         if question.words.is_empty() && !question.asks_talk {

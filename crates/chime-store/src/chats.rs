@@ -6,7 +6,7 @@ use super::family::{Family, OptOutScope};
 use super::sql::{Columns, Statements, params, rows};
 use super::{Reader, Result, Writer};
 use chime_core::config::retention;
-use chime_core::{Chat, ChatId, ChatKey, Language, MessageId, MessagePlace, Sender, Seq, Timestamp, UserId};
+use chime_core::{Chat, ChatId, ChatKey, Language, Member, MessageId, MessagePlace, Sender, Seq, Timestamp, UserId};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRow {
@@ -302,13 +302,6 @@ pub fn note_member(tx: &Writer<'_>, key: ChatKey, sender: &Sender) -> Result<()>
             ":key": key, ":user": sender.id, ":name": sender.name, ":username": sender.username,
         },
     )
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
-    pub id: UserId,
-    pub name: String,
-    pub username: Option<String>,
 }
 
 /// Returns the members whose names are stored for a chat, without those who opted out.

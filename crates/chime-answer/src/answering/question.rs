@@ -12,7 +12,7 @@ use crate::answering::load_trigger::{ClosedTrigger, LoadedTrigger, load_trigger}
 use crate::answering::long_thread::OldestPart;
 use crate::answering::services::Services;
 use crate::lines::Style;
-use crate::prompt::{self, BuiltPrompt, PresentMember};
+use crate::prompt::{self, BuiltPrompt, present_members};
 use crate::recall::{self, fitting};
 use crate::sources::Sourced;
 use crate::tools::LookedUp;
@@ -23,9 +23,9 @@ use chime_core::lang::languages;
 use chime_core::texts::{filled, texts};
 use chime_core::trigger::Languages;
 use chime_core::{
-    AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Message,
-    MessageAt, ParsedTrigger, Piece, PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage, Timestamp,
-    UserId, Zone, message_link, without_sent_citations,
+    AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Member,
+    Message, MessageAt, ParsedTrigger, Piece, PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage,
+    Timestamp, UserId, Zone, message_link, without_sent_citations,
 };
 use chime_memory::context::{gather, window_around};
 use chime_memory::recall::RecallRequest;
@@ -67,7 +67,7 @@ pub struct QuestionContext {
     /// Name of the trigger's forum topic.
     pub topic: Option<String>,
     /// Members who wrote in the conversation lately.
-    pub people: Vec<PresentMember>,
+    pub people: Vec<Member>,
     pub generic: bool,
     pub style: Style,
     pub window: ContextWindow,
@@ -136,7 +136,7 @@ impl QuestionContext {
         let key = ContextKey { bot: services.base.bot().id, chat: trigger.chat, forum_topic };
         Ok(Self {
             topic: topic_names::find(conn, conversation)?,
-            people: PresentMember::of_talk(&history.recent, trigger.message.sent_at.minus(LATELY)),
+            people: present_members(&history.recent, trigger.message.sent_at.minus(LATELY)),
             style,
             recalled,
             going_on: going_on(conn, services, &history, (&chat, generic), &window, now),

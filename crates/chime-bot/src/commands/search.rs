@@ -8,13 +8,13 @@ use chime_core::chat_settings::{ChatSettings, NAME};
 use chime_core::texts::{Texts, filled};
 use chime_core::trigger::{Languages, called_at_start, is_for_bot};
 use chime_core::{
-    BotIdentity, Button, ChatKey, Conversation, Kind, Language, MessageId, Role, Seq, StoredMessage, Timestamp, UserId,
-    WordStemmer, Zone, covered, folded, is_unspaced, message_link, search_words, without_accents,
+    BotIdentity, Button, ChatKey, Conversation, Kind, Language, Member, MessageId, Role, Seq, StoredMessage, Timestamp,
+    UserId, WordStemmer, Zone, covered, folded, is_unspaced, message_link, search_words, without_accents,
 };
 use chime_memory::wording::short_time;
 use chime_relevance::retrieval::words::words;
 use chime_relevance::retrieval::{Tables, date_words, spans_named};
-use chime_store::chats::{ChatRow, Member};
+use chime_store::chats::ChatRow;
 use chime_store::notes::Note;
 use chime_store::passages::{self, Attachment, Wanted};
 use chime_store::postings::{self, Range};

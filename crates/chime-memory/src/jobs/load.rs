@@ -18,10 +18,10 @@ use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{
-    ChatKey, Conversation, MessageId, Role, Rolling, Seq, Session, SessionId, SourceMessage, StoredMessage, Summary,
-    Timestamp, UserId, WordStemmer, Zone, estimate_tokens, split_words,
+    ChatKey, Conversation, Member, MessageId, Role, Rolling, Seq, Session, SessionId, SourceMessage, StoredMessage,
+    Summary, Timestamp, UserId, WordStemmer, Zone, estimate_tokens, split_words,
 };
-use chime_store::chats::{ChatRow, Member};
+use chime_store::chats::ChatRow;
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, memory, messages, sessions, summaries, usage};
 
 /// Minimum length of a name that is recognised in lower case and with endings.

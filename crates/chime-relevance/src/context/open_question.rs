@@ -1,7 +1,7 @@
 //! Standalone question, whose answer may be anywhere in the conversation.
 
-use crate::retrieval::{ParsedQuestion, Person, QuestionContext, Sought, TimeSpan};
-use chime_core::{Language, Seq, StoredMessage, Zone};
+use crate::retrieval::{ParsedQuestion, QuestionContext, Sought, TimeSpan};
+use chime_core::{Language, Member, Seq, StoredMessage, Zone};
 
 /// Maximum number of words of a question that are searched for. Each costs an index lookup.
 const WORDS: usize = 16;
@@ -35,13 +35,7 @@ impl OpenQuestion {
 }
 
 /// Parses `ask`, the question of `trigger`, which may name any of `people`.
-pub fn read(
-    trigger: &StoredMessage,
-    ask: &str,
-    language: Language,
-    zone: Zone,
-    people: &[Person<'_>],
-) -> ParsedQuestion {
+pub fn read(trigger: &StoredMessage, ask: &str, language: Language, zone: Zone, people: &[Member]) -> ParsedQuestion {
     let (now, by) = (trigger.message.sent_at, Some(trigger.message.sender.id));
     ParsedQuestion::read(ask, &QuestionContext { language, now, zone, by, people })
 }

@@ -4,15 +4,7 @@ use crate::retrieval::dates::{TimeSpan, date_words, spans_named};
 use crate::retrieval::languages::{PhraseTable, Tables};
 use crate::retrieval::words::{lower, words};
 use chime_core::trigger::{Languages, asks_for_summary};
-use chime_core::{Language, Timestamp, UserId, Zone, folded, is_unspaced, pieces, search_words, split_words};
-
-/// A member that a question may name.
-#[derive(Debug, Clone, Copy)]
-pub struct Person<'a> {
-    pub id: UserId,
-    pub name: &'a str,
-    pub username: Option<&'a str>,
-}
+use chime_core::{Language, Member, Timestamp, UserId, Zone, folded, is_unspaced, pieces, search_words, split_words};
 
 /// Data about a question that its text does not have: the chat's language and time zone, the time, the asker.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +15,7 @@ pub struct QuestionContext<'a> {
     pub zone: Zone,
     pub by: Option<UserId>,
     /// Members who wrote in the chat, so that a question may name them.
-    pub people: &'a [Person<'a>],
+    pub people: &'a [Member],
 }
 
 #[derive(Debug, Clone)]
@@ -92,7 +84,8 @@ impl ParsedQuestion {
         let said = tables.without_elisions(words(text));
         let names: Vec<(String, UserId)> = (asked.people.iter())
             .flat_map(|person| {
-                let called = name_words(person.name).into_iter().chain(person.username.map(str::to_lowercase));
+                let called =
+                    name_words(&person.name).into_iter().chain(person.username.iter().map(|name| name.to_lowercase()));
                 called.map(|name| (name, person.id))
             })
             .filter(|(name, _)| tables.may_be_name(name))
@@ -299,12 +292,13 @@ mod tests {
     use super::*;
 
     fn read(code: &str, text: &str) -> ParsedQuestion {
-        let people = [
-            Person { id: UserId(1), name: "Caroline", username: Some("caro") },
-            Person { id: UserId(2), name: "Катя", username: None },
-            Person { id: UserId(3), name: "Will B.", username: None },
-            Person { id: UserId(4), name: "Anna", username: None },
-        ];
+        let member = |(id, name, username): (i64, &str, Option<&str>)| Member {
+            id: UserId(id),
+            name: name.to_owned(),
+            username: username.map(str::to_owned),
+        };
+        let people =
+            [(1, "Caroline", Some("caro")), (2, "Катя", None), (3, "Will B.", None), (4, "Anna", None)].map(member);
         ParsedQuestion::read(
             text,
             &QuestionContext {
@@ -551,7 +545,7 @@ mod tests {
     #[test]
     fn a_member_may_be_called_like_a_month() {
         let spans = |code: &str, text: &str, name: &str| {
-            let people = [Person { id: UserId(1), name, username: None }];
+            let people = [Member { id: UserId(1), name: name.to_owned(), username: None }];
             let now = Timestamp::from_secs(1_715_774_400);
             let language = Language::from_code(code);
             ParsedQuestion::read(text, &QuestionContext { language, now, zone: Zone::UTC, by: None, people: &people })

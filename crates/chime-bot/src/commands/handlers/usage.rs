@@ -8,9 +8,8 @@ use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_access::cap_of_chat;
 use chime_answer::sanitize::shown_name;
 use chime_core::texts::{Texts, filled, notices};
-use chime_core::{Job, Spent, UserId, grouped};
+use chime_core::{Job, Member, Spent, UserId, grouped};
 use chime_jobs::JobResult;
-use chime_store::chats::Member;
 use chime_store::usage::MemberUsage;
 use chime_store::{chats, messages, usage};
 

@@ -1,8 +1,8 @@
 use super::*;
-use crate::retrieval::question::{Person, QuestionContext};
+use crate::retrieval::question::QuestionContext;
 use crate::retrieval::weights::Weights;
 use chime_core::embed::Embedder;
-use chime_core::{Language, Timestamp, UserId, Zone};
+use chime_core::{Language, Member, Timestamp, UserId, Zone};
 
 const ANN: UserId = UserId(1);
 const BEN: UserId = UserId(2);
@@ -27,7 +27,7 @@ fn passages<'a>(texts: &'a [&'a str], vectors: &'a [Vec<f32>]) -> Vec<Passage<'a
 fn best(question: &str, texts: &[&str]) -> Vec<usize> {
     let embedder = Embedder::shipped().unwrap();
     let vectors: Vec<Vec<f32>> = texts.iter().map(|text| embedder.embed(text)).collect();
-    let people = [Person { id: ANN, name: "Ann", username: None }, Person { id: BEN, name: "Ben", username: None }];
+    let people = [(ANN, "Ann"), (BEN, "Ben")].map(|(id, name)| Member { id, name: name.to_owned(), username: None });
     let now = Timestamp::from_secs(1_700_100_000);
     let asked = QuestionContext { language: Language::DEFAULT, now, zone: Zone::UTC, by: None, people: &people };
     let question = ParsedQuestion::read(question, &asked);
