@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::answering::asked;
-use chime_core::trigger::{Languages, Rules, ask_of, find, is_generic};
+use chime_core::trigger::{Rules, ask_of, find, is_generic};
 use chime_core::{
     AddressedBy, BotIdentity, Entity, EntityKind, MessageId, MessagePlace, ParsedTrigger, Reason, SlotUse,
     StoredMessage, TokenCalibration, Zone, clip, utf16_slice,
@@ -113,13 +113,7 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
             Some(parent) => messages::find(conn, trigger.message.chat, parent)?.map(|stored| stored.message),
             None => None,
         };
-        let rules = Rules {
-            parent_is_answer: parent.is_some(),
-            languages: Languages::shipped(),
-            is_only_bot: false,
-            said_before: None,
-            called: None,
-        };
+        let rules = Rules { parent_is_answer: parent.is_some(), is_only_bot: false, said_before: None, called: None };
         if let Some(found) = find(&trigger.message, parent.as_ref(), &bot, row.chat.kind, &rules) {
             return Ok(found.parsed());
         }
@@ -137,7 +131,7 @@ fn parsed(conn: &Reader, trigger: &StoredMessage) -> chime_store::Result<ParsedT
         .collect();
     let how = if cut.is_empty() { AddressedBy::Reply } else { AddressedBy::Mention };
     let mut parsed = ParsedTrigger { how, is_generic: false, cut };
-    parsed.is_generic = is_generic(&ask_of(&trigger.message, &parsed), Languages::shipped());
+    parsed.is_generic = is_generic(&ask_of(&trigger.message, &parsed));
     Ok(parsed)
 }
 

@@ -116,7 +116,7 @@ impl<'w, 'q> Search<'w, 'q> {
     }
 
     fn has_words(&self) -> bool {
-        !is_generic(self.query.ask, Languages::shipped())
+        !is_generic(self.query.ask)
     }
 
     /// Returns how well each entry, or the question that it answers, fits what is searched for, 0 to 1. Then sets
@@ -271,7 +271,7 @@ impl Value {
 /// Returns the place of the message that a question without words of its own points at: the one that it replies to,
 /// else the newest question among the last messages of the focus, unless somebody replied to it.
 fn open_question(window: &ContextWindow, query: Query<'_>) -> Option<usize> {
-    if !stems(query.ask).is_empty() && !is_generic(query.ask, Languages::shipped()) {
+    if !stems(query.ask).is_empty() && !is_generic(query.ask) {
         return None;
     }
     if let Some(anchor) = window.entries.iter().position(|entry| entry.reason.is_anchor()) {
@@ -289,7 +289,7 @@ fn open_question(window: &ContextWindow, query: Query<'_>) -> Option<usize> {
 /// Returns `true` if no message of the window fits the words or the meaning of a question, although the question may be
 /// about what was said: [`most_telling`] then shows the newest subject.
 pub fn is_unclear(window: &ContextWindow, query: Query<'_>) -> bool {
-    if is_generic(query.ask, Languages::shipped()) || query.ask.trim().is_empty() || window.anchor.is_some() {
+    if is_generic(query.ask) || query.ask.trim().is_empty() || window.anchor.is_some() {
         return false;
     }
     let words = QueryWords::of(window, query.ask, None, query.language);

@@ -313,8 +313,7 @@ fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErr
 
 /// Returns `true` if the question asks for a summary of the conversation, or of the message that it replies to.
 fn wants_summary(input: &PromptInput<'_>) -> bool {
-    let languages = Languages::shipped();
-    input.generic && (asks_for_summary(input.ask, languages) || asks_what_was_missed(input.ask, languages))
+    input.generic && (asks_for_summary(input.ask) || asks_what_was_missed(input.ask))
 }
 
 /// Renders as many lines from the top as fit into the cap of `slot`; empty if none fit.
@@ -411,7 +410,7 @@ fn ask(
     let has_others = input.window.entries.iter().any(|entry| entry.part() == Part::Surroundings);
     let generic = input.generic && !is_about_answer(input);
     let is_bare = generic && anchor.is_none() && has_others && !wants_summary(input);
-    let ideas = generic && asks_for_ideas(input.ask, Languages::shipped());
+    let ideas = generic && asks_for_ideas(input.ask);
     let focus = if is_bare && !ideas { likely_subject(input.window, &input.trigger.message) } else { Vec::new() };
     let focus = numbers(focus.into_iter(), transcript.labels());
     let mut shown = input.window.entries.iter().map(|entry| entry.shown.as_str()).chain([input.ask]);
@@ -441,7 +440,7 @@ fn ask(
         opened: anchor_seq.is_some_and(|anchor| is_posted_by(&input.enrichment.pieces, anchor)),
         focus: focus.as_deref(),
         nothing_known: anchor_text.is_none() && input.window.entries.is_empty(),
-        about_bot: anchor_text.is_none() && is_about_bot(input.ask, Languages::shipped()),
+        about_bot: anchor_text.is_none() && is_about_bot(input.ask),
         language: input.language,
     })?;
     let sources = anchor_seq.into_iter().chain([input.trigger.seq]).map(source_id).collect();
@@ -473,7 +472,7 @@ fn is_about_answer(input: &PromptInput<'_>) -> bool {
 /// got a reply by one: in busy groups, that is mostly the talk of others.
 fn likely_subject(window: &ContextWindow, trigger: &Message) -> Vec<Seq> {
     // A greeting or a question to the bot is no part of the talk.
-    let is_talk = |message: &&Message| !is_for_bot(message) && !is_small_talk(&message.text, Languages::shipped());
+    let is_talk = |message: &&Message| !is_for_bot(message) && !is_small_talk(&message.text);
     let own: BTreeSet<MessageId> = (window.entries.iter().map(|entry| &entry.message.message))
         .filter(|message| message.sender.id == trigger.sender.id && trigger.sent_at.since(message.sent_at) <= OWN_TALK)
         .filter(is_talk)

@@ -8,7 +8,7 @@ use crate::pack::{Pack, PackMessage, QueryAsk};
 use crate::score::{Prediction, QueryFigures, headings, mean, score};
 use crate::{Selector, SelectorLimits};
 use chime_core::embed::Embedder;
-use chime_core::trigger::{Languages, is_generic};
+use chime_core::trigger::is_generic;
 use chime_core::{
     ChatId, ChatKey, Member, Message, MessageId, Role, Sender, Seq, StoredMessage, Timestamp, UserId, Zone, dot,
 };
@@ -161,7 +161,7 @@ impl PreparedChat {
             reaches.iter().filter(|stored| wanted.iter().any(|one| is_meant(stored, one))).cloned().collect();
         let given = said(&asked, &trigger, &meant, &evidence);
         linked.extend(meant.into_iter().filter(|stored| stored.message.id.0 < ask_from));
-        let question = OpenQuestion::of(&trigger, asked).filter(|_| !is_generic(&ask, Languages::shipped()));
+        let question = OpenQuestion::of(&trigger, asked).filter(|_| !is_generic(&ask));
         History { ask, is_tag, given, question, evidence, ..History::new(trigger, recent, linked) }
     }
 

@@ -103,7 +103,7 @@ pub fn gather(
     let chosen: HashSet<Seq> = given.iter().flatten().map(|chosen| chosen.seq).collect();
     let known: HashSet<Seq> = recent.iter().chain(&linked).map(|stored| stored.seq).collect();
     linked.extend(meant.into_iter().filter(|stored| chosen.contains(&stored.seq) && !known.contains(&stored.seq)));
-    let is_open = !is_generic(&ask, Languages::shipped());
+    let is_open = !is_generic(&ask);
     let question = OpenQuestion::of(&trigger, asked).filter(|_| is_open);
     Ok(History { trigger, anchor_withheld, recent, linked, ask, is_tag, given, question, sources, evidence })
 }
@@ -195,7 +195,7 @@ fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, 
     let answers = || recent.iter().rev().take(OWN_ANSWER_WITHIN).filter(|it| it.message.role == Role::Assistant);
     let is_to_author = |it: &&StoredMessage| it.message.reply_to.is_some_and(|id| asked.contains(&id));
     let languages = Languages::shipped();
-    let is_wordless = is_generic(ask, languages) && !languages.goes_on(ask);
+    let is_wordless = is_generic(ask) && !languages.goes_on(ask);
     let to_others = || answers().next().filter(|_| !(is_wordless && has_open_talk(recent, trigger)));
     answers().find(is_to_author).or_else(to_others)
 }

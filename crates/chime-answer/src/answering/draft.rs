@@ -10,7 +10,7 @@ use crate::{digest, wording};
 use chime_access::gateway::AskError;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::texts::{Texts, notices, texts};
-use chime_core::trigger::{Languages, asks_about_bot};
+use chime_core::trigger::asks_about_bot;
 use chime_core::{AnswerStatus, ChatKind, FollowUp, FormattedText, Intent, Message, Reset, TokenUse, Uncertainty};
 use chime_llm::{Check, Completion, LlmError};
 use chime_relevance::context::ContextWindow;
@@ -129,7 +129,7 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let language = question.notice_language();
     // In a reply, the words are about the replied-to message and not about the bot.
     let is_reply = question.trigger().message.reply_to.is_some();
-    let met = asks_about_bot(query.ask, Languages::shipped());
+    let met = asks_about_bot(query.ask);
     if !met.is_empty() && !is_reply {
         // One word such as "hola" is too short to detect its language otherwise. Others, such as "ciao", are used in
         // several languages.

@@ -12,7 +12,7 @@ use crate::followup::{
 use crate::sanitize::clean_name;
 use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::notices;
-use chime_core::trigger::{Languages, asks_to_choose, calls_bot, is_generic, is_small_talk};
+use chime_core::trigger::{asks_to_choose, calls_bot, is_generic, is_small_talk};
 use chime_core::{
     AnswerId, AnswerRecord, FollowUp, FoundBy, Intent, Item, Price, Reset, Role, Seq, StoredMessage, SuggestedList,
     Timestamp, Unclear, UserId,
@@ -182,7 +182,7 @@ fn context_of(
         suggested.push(list_of(conn, asked, &other)?);
         rests_on.extend(messages_of_chain(conn, earlier, other.answer)?);
     }
-    let chooses = reading.asks_which_one || asks_to_choose(asked.ask, Languages::shipped());
+    let chooses = reading.asks_which_one || asks_to_choose(asked.ask);
     let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == stored.frame.kind);
     Ok(FollowUpContext { suggested, rests_on, list_end, asks_which_one, ..plain })
 }
@@ -352,7 +352,7 @@ fn talk_since(
     let is_talk = |it: &&StoredMessage| {
         let text = &it.message.text;
         let is_question = calls_bot(text) || questions.contains(&it.seq);
-        it.seq > from && it.message.role == Role::User && !is_question && !is_small_talk(text, Languages::shipped())
+        it.seq > from && it.message.role == Role::User && !is_question && !is_small_talk(text)
     };
     Ok(others + said.iter().filter(is_talk).count())
 }
@@ -380,7 +380,7 @@ fn is_other_matter(
     // "Thoughts?" asks about what was said before, "which is the cheapest?" about the list.
     let refers = |text: &str| {
         let reading = read(asked, text, Some(shown));
-        is_generic(text, Languages::shipped())
+        is_generic(text)
             || reading.intent.needs_suggestion()
             || reading.asks_which_one
             || reading.is_about_list

@@ -122,7 +122,7 @@ fn linked(conn: &Reader, chat: &ChatRow, trigger: &StoredMessage) -> chime_store
 fn as_transcribed(parsed: &ParsedTrigger, trigger: &StoredMessage) -> ParsedTrigger {
     let mut parsed = parsed.clone();
     if trigger.message.kind.is_spoken() {
-        parsed.is_generic = trigger::is_generic(&trigger::ask_of(&trigger.message, &parsed), Languages::shipped());
+        parsed.is_generic = trigger::is_generic(&trigger::ask_of(&trigger.message, &parsed));
     }
     parsed
 }

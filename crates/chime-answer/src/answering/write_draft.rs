@@ -184,11 +184,11 @@ fn is_unsupported(services: &Services, question: &QuestionContext, built: &Built
     let (facts, model) = (gateway.server_facts(purpose), gateway.model_name(purpose));
     let (ask, text) = (&question.history.ask, draft.markdown.trim());
     let (window, languages) = (&question.window, Languages::shipped());
-    if window.entries.is_empty() || !asks_about_bot(ask, languages).is_empty() {
+    if window.entries.is_empty() || !asks_about_bot(ask).is_empty() {
         // There is no talk, or the member greets the bot.
         return false;
     }
-    let is_about_talk = is_generic(ask, languages) || window.anchor.is_some() && languages.is_question(ask);
+    let is_about_talk = is_generic(ask) || window.anchor.is_some() && languages.is_question(ask);
     // A translation, a suggestion, a photo, and what was looked up need no message.
     let has_other_grounds = Language::is_named_in(ask)
         || question.follow_up.frame.intent.suggests()

@@ -3,7 +3,7 @@
 use crate::extractive_ranking::words::shared_word_count;
 use crate::sanitize::{escape_markdown, gist, one_line, shown_name};
 use chime_core::texts::Texts;
-use chime_core::trigger::{Languages, QUESTION_MARKS, is_command, is_generic, is_small_talk};
+use chime_core::trigger::{QUESTION_MARKS, is_command, is_generic, is_small_talk};
 use chime_core::{BotIdentity, EntityKind, Role, has_spoiler, sentences, utf16_slice, without_sent_citations};
 use chime_relevance::context::Entry;
 
@@ -47,9 +47,7 @@ fn quoted_part(text: &str, ask: &str) -> String {
 /// Returns `true` for a member's message that is neither empty nor a greeting. A reply such as "yes" says something.
 pub fn says_something(entry: &Entry) -> bool {
     let message = &entry.message.message;
-    let is_greeting = message.reply_to.is_none()
-        && !message.text.trim().is_empty()
-        && is_small_talk(&message.text, Languages::shipped());
+    let is_greeting = message.reply_to.is_none() && !message.text.trim().is_empty() && is_small_talk(&message.text);
     message.role == Role::User && !message.rendered().trim().is_empty() && !is_greeting
 }
 
@@ -65,9 +63,8 @@ pub fn is_tag(entry: &Entry, bot: &BotIdentity) -> bool {
         EntityKind::TextMention { user } => user.id == bot.id,
         _ => false,
     });
-    let may_correct = message.reply_to.is_some()
-        && !message.text.contains(QUESTION_MARKS)
-        && !is_generic(&message.text, Languages::shipped());
+    let may_correct =
+        message.reply_to.is_some() && !message.text.contains(QUESTION_MARKS) && !is_generic(&message.text);
     names_us || is_command(&message.text) || message.is_trigger && !may_correct
 }
 

@@ -112,7 +112,7 @@ pub fn day(value: &str, language: Language, now: Timestamp, zone: Zone) -> Optio
 
 /// Returns the text of a message to the bot without its names and the command.
 pub fn own_words(text: &str, bot: &BotIdentity, settings: &ChatSettings) -> String {
-    let called = settings.get(NAME).and_then(|name| called_at_start(text, &name.0, Languages::shipped()));
+    let called = settings.get(NAME).and_then(|name| called_at_start(text, &name.0));
     let text = called.map_or(text, |cut| &text[cut.end..]);
     let is_name = |word: &str| {
         let name = word.strip_prefix('@').map(|name| name.trim_end_matches([',', ':', '.', '!']));

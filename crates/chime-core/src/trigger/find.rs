@@ -52,7 +52,6 @@ pub struct Rules<'a> {
     /// `true` if the message replies to an answer or recap of the bot, not to a notice or the output of a command.
     /// Always `false` in chats where replies do not count as triggers.
     pub parent_is_answer: bool,
-    pub languages: &'a Languages,
     /// `true` if no other bot is known in the chat, so that a command without a bot's name is for this one.
     pub is_only_bot: bool,
     /// The bot's answer shortly before the message, if the message is not a reply.
@@ -76,13 +75,13 @@ pub fn find(
     let is_own = message.forward_origin.is_none() && message.via_bot.is_none();
     let mut address = if is_own { address(message, bot) } else { Address::default() };
     let name = rules.called.filter(|_| is_own && !address.is_named && address.command.is_none());
-    if let Some(cut) = name.and_then(|name| called_at_start(&message.text, name, rules.languages)) {
+    if let Some(cut) = name.and_then(|name| called_at_start(&message.text, name)) {
         address.name(cut);
     }
     let mut ask = without(&message.text, &address.cut);
     let may_be_word = address.is_named || chat_kind == ChatKind::Private;
     if let Some(word) =
-        address.command.take_if(|call| may_be_word && is_word(call) && rules.languages.is_question(&ask))
+        address.command.take_if(|call| may_be_word && is_word(call) && Languages::shipped().is_question(&ask))
     {
         address.cut.retain(|cut| *cut != word.range);
         ask = without(&message.text, &address.cut);
@@ -99,47 +98,47 @@ pub fn find(
     let is_reply = rules.parent_is_answer && is_from_the_bot(parent, bot);
     let how = how(&address, is_reply, chat_kind)?;
     let is_thanks = match how {
-        AddressedBy::Mention if !is_reply => is_thanks_by_name(&ask, rules.said_before.is_some(), rules.languages),
+        AddressedBy::Mention if !is_reply => is_thanks_by_name(&ask, rules.said_before.is_some()),
         AddressedBy::Mention | AddressedBy::Reply | AddressedBy::Private | AddressedBy::Command => {
-            is_mere_reaction(message, &ask, rules.languages)
+            is_mere_reaction(message, &ask)
         }
     };
     // "Yes" in reply to "Shall I list them?" is not thanks.
     let answered = if is_reply { parent } else { rules.said_before };
-    let is_consent = answered.is_some_and(asks) && consents(&ask, rules.languages);
+    let is_consent = answered.is_some_and(asks) && consents(&ask);
     if is_thanks && !is_consent {
         return Some(Trigger { kind: TriggerKind::Thanks, how, ask, generic: false, cut: address.cut });
     }
-    if asks_about_privacy(&ask, rules.languages) {
+    if asks_about_privacy(&ask) {
         // Only explained: plain words delete nothing.
         let kind = TriggerKind::Command(CommandName::Privacy, ask.clone());
         return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
     }
     let is_about_talk = chat_kind != ChatKind::Private && !is_reply_to_talk(message, parent);
     // The handler answers the question if the time is none.
-    let asks_since = || !rules.languages.missed_since(&ask).is_empty();
-    if is_about_talk && (asks_what_was_missed(&ask, rules.languages) || asks_since()) {
+    let asks_since = || !Languages::shipped().missed_since(&ask).is_empty();
+    if is_about_talk && (asks_what_was_missed(&ask) || asks_since()) {
         let kind = TriggerKind::Command(CommandName::Recap, ask.clone());
         return Some(Trigger { kind, how, ask, generic: false, cut: address.cut });
     }
     // "Search the web for …" is a question, not a search of the chat.
-    let searched = rules.languages.searched(&ask).filter(|_| web_query(&ask).is_none());
-    let reminder_prefix_len = rules.languages.reminder_prefix_len(&ask);
+    let searched = Languages::shipped().searched(&ask).filter(|_| web_query(&ask).is_none());
+    let reminder_prefix_len = Languages::shipped().reminder_prefix_len(&ask);
     // "Remind me tomorrow to cancel the reminder" asks for one, "cancel the reminder" does not.
     let begins_reminder = reminder_prefix_len.is_some_and(|count| (1..words(&ask).len()).contains(&count));
     let command = match searched {
         Some(_) => Some(CommandName::Search),
-        None if !begins_reminder && asks_for_reminders(&ask, rules.languages) => Some(CommandName::Reminders),
+        None if !begins_reminder && asks_for_reminders(&ask) => Some(CommandName::Reminders),
         // The handler answers the question if there is a model.
-        None if is_about_talk && asks_for_summary(&ask, rules.languages) => Some(CommandName::Recap),
+        None if is_about_talk && asks_for_summary(&ask) => Some(CommandName::Recap),
         // The handler answers the question if it names no time.
         None => reminder_prefix_len.map(|_| CommandName::Remind),
     };
     if let Some(command) = command {
         let kind = TriggerKind::Command(command, ask.clone());
-        return Some(Trigger { cut: address.cut, kind, ..asked(how, ask, rules.languages) });
+        return Some(Trigger { cut: address.cut, kind, ..asked(how, ask) });
     }
-    Some(Trigger { cut: address.cut, ..asked(how, ask, rules.languages) })
+    Some(Trigger { cut: address.cut, ..asked(how, ask) })
 }
 
 /// Returns `true` for a word that only looks like a command: "/etc is gone, @bot where is the key?".
@@ -206,7 +205,7 @@ fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> 
         (_, Addressee::Anyone) => return None,
     };
     Some(match name {
-        CommandName::Ask => asked(AddressedBy::Command, args, rules.languages),
+        CommandName::Ask => asked(AddressedBy::Command, args),
         name => Trigger {
             kind: TriggerKind::Command(name, args.clone()),
             how: AddressedBy::Command,
@@ -217,15 +216,15 @@ fn called(call: &Call, chat_kind: ChatKind, args: String, rules: &Rules<'_>) -> 
     })
 }
 
-fn asked(how: AddressedBy, ask: String, languages: &Languages) -> Trigger {
-    Trigger { kind: TriggerKind::Ask, how, generic: is_generic(&ask, languages), ask, cut: Vec::new() }
+fn asked(how: AddressedBy, ask: String) -> Trigger {
+    Trigger { kind: TriggerKind::Ask, how, generic: is_generic(&ask), ask, cut: Vec::new() }
 }
 
 /// Returns `true` for thanks or emoji, typed or as a sticker.
-fn is_mere_reaction(message: &Message, ask: &str, languages: &Languages) -> bool {
+fn is_mere_reaction(message: &Message, ask: &str) -> bool {
     match message.kind {
-        Kind::Text => is_thanks(ask, languages),
-        Kind::Sticker | Kind::Animation | Kind::Dice => ask.is_empty() || is_thanks(ask, languages),
+        Kind::Text => is_thanks(ask),
+        Kind::Sticker | Kind::Animation | Kind::Dice => ask.is_empty() || is_thanks(ask),
         _ => false,
     }
 }

@@ -68,9 +68,7 @@ pub fn central<'a>(
     most: usize,
     evidence: &CandidateFeatures,
 ) -> Vec<&'a StoredMessage> {
-    let is_talk = |stored: &&&StoredMessage| {
-        !is_for_bot(&stored.message) && !is_small_talk(&stored.message.rendered(), Languages::shipped())
-    };
+    let is_talk = |stored: &&&StoredMessage| !is_for_bot(&stored.message) && !is_small_talk(&stored.message.rendered());
     let messages: Vec<&StoredMessage> = messages.iter().filter(is_talk).copied().collect();
     let mut replies: HashMap<i64, usize> = HashMap::new();
     for parent in messages.iter().filter_map(|stored| stored.message.reply_to) {
@@ -128,7 +126,7 @@ pub fn is_talk(text: &str) -> bool {
         (false, false) => TALK_WORDS,
         (false, true) => LOOKING_BACK_WORDS,
     };
-    !is_small_talk(text, Languages::shipped()) && !is_output(&said) && stems(&said).len() >= least
+    !is_small_talk(text) && !is_output(&said) && stems(&said).len() >= least
 }
 
 /// Scores a text by itself: decisions, tasks, plans, numbers and content words raise the score; questions, words that

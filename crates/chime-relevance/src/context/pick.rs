@@ -137,7 +137,7 @@ impl<'a> Candidates<'a> {
             unlinked: f64::from(antecedents.starts_new()) + of_others.map(|place| links[place]).sum::<f64>(),
             links,
             ours: Languages::shipped().ours_in(asking.text),
-            is_generic: is_generic(asking.text, Languages::shipped()),
+            is_generic: is_generic(asking.text),
             is_foreign: self.is_foreign(asking.text),
             numbers: lexical::words(asking.text).filter(|word| word.starts_with(char::is_numeric)).count(),
             meaning: self.evidence.embed_as_shipped(asking.text),

@@ -20,7 +20,7 @@ use crate::context::retrieval::rerank::Reranked;
 use crate::context::window::picked::Picked;
 use crate::context::window_size::{self, LINE_TOKENS, Pick};
 use crate::retrieval::Stretch;
-use chime_core::trigger::{Languages, is_generic, is_small_talk};
+use chime_core::trigger::{is_generic, is_small_talk};
 use chime_core::{MessageId, Omitted, Reason, Role, Seq, StoredMessage};
 
 /// Minimum probability at which a message that was not picked still counts as part of the trigger's thread, whose
@@ -250,7 +250,7 @@ fn stays_in_focus(history: &History, pool: &CandidateSet<'_>, stretches: &Stretc
         stored.message.reply_to.is_some() && stored.message.reply_to == history.trigger.message.reply_to;
     let is_question = |before: Index| history.evidence.reading(pool.messages[before]).is_question;
     let answers = answers_anchor || place.checked_sub(1).is_some_and(is_question);
-    is_supported && (answers || !is_small_talk(&stored.message.rendered(), Languages::shipped()))
+    is_supported && (answers || !is_small_talk(&stored.message.rendered()))
 }
 
 /// Returns the minimum probability at which an older message that was found joins the focus. It is higher if the
@@ -359,7 +359,7 @@ fn has_own_words(pool: &CandidateSet<'_>, history: &History) -> bool {
     };
     let may_instruct = lexical::words(&history.ask).count() <= 2;
     let is_subject = |stem| !may_instruct || is_known(stem);
-    !says_little(&history.ask, is_subject) && !is_generic(&history.ask, Languages::shipped())
+    !says_little(&history.ask, is_subject) && !is_generic(&history.ask)
 }
 
 /// Returns the bot's answer that the trigger continues. `None` if the trigger has words of its own, or if a member has

@@ -3,7 +3,7 @@
 use crate::retrieval::dates::{TimeSpan, date_words, spans_named};
 use crate::retrieval::languages::{PhraseTable, Tables};
 use crate::retrieval::words::{lower, words};
-use chime_core::trigger::{Languages, asks_for_summary};
+use chime_core::trigger::asks_for_summary;
 use chime_core::{Language, Member, Timestamp, UserId, Zone, folded, is_unspaced, pieces, search_words, split_words};
 
 /// Data about a question that its text does not have: the chat's language and time zone, the time, the asker.
@@ -206,7 +206,7 @@ fn newest_named(said: &[String], table: &PhraseTable) -> Option<usize> {
     (2..said.len()).filter(|place| table.messages.at(said, *place).is_some()).find_map(|place| {
         let of = |last: usize, count: usize| if is_last(last) { number(&said[count]) } else { None };
         // "Who wrote the 50 posts about the boiler?" means certain ones.
-        let asks_for_summary = |end: usize| asks_for_summary(&said[..end].join(" "), Languages::shipped());
+        let asks_for_summary = |end: usize| asks_for_summary(&said[..end].join(" "));
         let summarized = || number(&said[place - 1]).filter(|_| (1..place).any(asks_for_summary));
         of(place - 2, place - 1).or_else(|| of(place - 1, place - 2)).or_else(summarized).filter(|count| *count > 0)
     })

@@ -181,7 +181,7 @@ fn telling(mut messages: Vec<StoredMessage>) -> Vec<StoredMessage> {
     let (languages, mut is_asked) = (Languages::shipped(), false);
     messages.retain(|stored| {
         let text = &stored.message.text;
-        let answers = is_asked && stored.message.role == Role::User && consents(text, languages);
+        let answers = is_asked && stored.message.role == Role::User && consents(text);
         is_asked = languages.is_question(text);
         answers || says_something(stored)
     });
@@ -190,9 +190,7 @@ fn telling(mut messages: Vec<StoredMessage>) -> Vec<StoredMessage> {
 
 fn says_something(stored: &StoredMessage) -> bool {
     let text = &stored.message.text;
-    stored.message.role == Role::User
-        && !calls_bot(text)
-        && !is_small_talk(&stored.message.rendered(), Languages::shipped())
+    stored.message.role == Role::User && !calls_bot(text) && !is_small_talk(&stored.message.rendered())
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl Commands {
     pub(super) async fn recap(&self, job: &Job, command: CommandRequest) -> JobResult {
         let zone = command.settings.zone(self.base.zone());
         let asked_at = command.message.message.sent_at;
-        let is_summary = asks_for_summary(&command.args, Languages::shipped());
+        let is_summary = asks_for_summary(&command.args);
         let asked_in_words = in_plain_words(job).filter(|_| is_summary && !self.base.config.llm.is_offline());
         if let Some(answer) = asked_in_words {
             return self.hand_on(job, answer).await;
@@ -35,7 +35,7 @@ impl Commands {
         let mut periods = missed_since.iter().map(|time| RecapArguments::parse(time, asked));
         let request = if let Some(period) = periods.find(|request| request.is_period()) {
             period
-        } else if asks_what_was_missed(&command.args, Languages::shipped()) {
+        } else if asks_what_was_missed(&command.args) {
             RecapArguments::SinceSeen
         } else if let Some(answer) = in_plain_words(job).filter(|_| is_personal) {
             return self.hand_on(job, answer).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::ingest::intake::settings::IntakeSettings;
 use chime_access::admission::{is_owner, served};
 use chime_access::{Access, is_unclaimed};
-use chime_core::trigger::{self, Languages, Rules, Trigger, TriggerKind};
+use chime_core::trigger::{self, Rules, Trigger, TriggerKind};
 use chime_core::{
     Arrival, Chat, ChatId, ChatKey, ChatKind, CommandName, JobPayload, Language, Membership, Timestamp, UserId,
 };
@@ -115,8 +115,7 @@ pub fn enter(
 }
 
 fn command_in(arrival: &Arrival, setting: &IntakeSettings) -> Option<(CommandName, String)> {
-    let languages = Languages::shipped();
-    let rules = Rules { parent_is_answer: false, languages, is_only_bot: false, said_before: None, called: None };
+    let rules = Rules { parent_is_answer: false, is_only_bot: false, said_before: None, called: None };
     let found = trigger::find(&arrival.message, arrival.parent.as_ref(), setting.bot, arrival.chat.kind, &rules)?;
     match found {
         Trigger { kind: TriggerKind::Command(command, args), .. } => Some((command, args)),

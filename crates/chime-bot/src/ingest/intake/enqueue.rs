@@ -256,7 +256,6 @@ fn find_trigger(
     let called = settings.get(NAME).map(|name| name.0);
     let rules = Rules {
         parent_is_answer: settings.get(REPLIES).unwrap_or(true) && is_answer(tx, parent)?,
-        languages: Languages::shipped(),
         is_only_bot,
         said_before: None,
         called: called.as_deref(),

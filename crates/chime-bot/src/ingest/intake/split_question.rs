@@ -53,13 +53,11 @@ pub fn tag_before(
     let is_answered = before.iter().any(|it| it.message.role == Role::Assistant && it.message.reply_to == Some(tag.id));
     let goes_on = || {
         let (languages, text) = (Languages::shipped(), &message.text);
-        languages.goes_on(text) || is_generic(text, languages)
+        languages.goes_on(text) || is_generic(text)
     };
     let is_open = || jobs::is_due(conn, &answer_to(MessageAt { chat: tag.chat, message: tag.id }));
     let is_tag = match as_trigger(tag)? {
-        Some(found) if says_nothing(&found) => {
-            is_question || !is_thanks(&message.text, Languages::shipped()) && is_open()?
-        }
+        Some(found) if says_nothing(&found) => is_question || !is_thanks(&message.text) && is_open()?,
         Some(found) => {
             is_question && is_by_mention(&found) && message.sent_at.since(tag.sent_at) <= AT_ONCE && is_open()?
         }
@@ -127,7 +125,7 @@ fn calls_member<'a>(message: &Message, before: impl Iterator<Item = &'a Message>
 /// Returns the trigger for a message that completes a mention. The question is its whole text.
 pub fn trigger(message: &Message) -> Trigger {
     let ask = message.text.trim().to_owned();
-    let generic = is_generic(&ask, Languages::shipped());
+    let generic = is_generic(&ask);
     Trigger { kind: TriggerKind::Ask, how: AddressedBy::Mention, ask, generic, cut: Vec::new() }
 }
 

@@ -92,13 +92,7 @@ fn scene(line: &str) -> String {
             other => panic!("unknown circumstance {other}"),
         }
     }
-    let rules = Rules {
-        parent_is_answer,
-        languages: Languages::shipped(),
-        is_only_bot: false,
-        said_before: None,
-        called: None,
-    };
+    let rules = Rules { parent_is_answer, is_only_bot: false, said_before: None, called: None };
     match find(&message, parent.as_ref(), &bot(), chat_kind, &rules) {
         None => "nothing".to_owned(),
         Some(Trigger { kind, how, ask, generic, .. }) => {
@@ -442,14 +436,14 @@ proptest! {
                 },
             })
             .collect();
-        let rules = Rules { parent_is_answer: true, languages: Languages::shipped(), is_only_bot: false, said_before: None, called: None };
+        let rules = Rules { parent_is_answer: true, is_only_bot: false, said_before: None, called: None };
         find(&message, None, &bot(), ChatKind::Group, &rules);
     }
 
     #[test]
     fn whatever_stands_before_a_mention_it_is_found(before in "[a-z🎉é👨‍👩‍👧 ]{0,20}") {
         let message = marked_up(&format!("{before} [@chime](mention) pizza"));
-        let rules = Rules { parent_is_answer: false, languages: Languages::shipped(), is_only_bot: false, said_before: None, called: None };
+        let rules = Rules { parent_is_answer: false, is_only_bot: false, said_before: None, called: None };
         let trigger = find(&message, None, &bot(), ChatKind::Group, &rules);
         prop_assert!(trigger.is_some_and(|trigger| trigger.ask.ends_with("pizza") && !trigger.ask.contains('@')));
     }
@@ -459,13 +453,7 @@ proptest! {
 fn whoever_asks_what_they_missed_gets_a_recap_in_every_language() {
     let found = |line: &str, kind: ChatKind, reply_to: Option<i64>| {
         let message = Message { reply_to: reply_to.map(MessageId), ..marked_up(line) };
-        let rules = Rules {
-            parent_is_answer: false,
-            languages: Languages::shipped(),
-            is_only_bot: false,
-            said_before: None,
-            called: None,
-        };
+        let rules = Rules { parent_is_answer: false, is_only_bot: false, said_before: None, called: None };
         find(&message, None, &bot(), kind, &rules).map(|trigger| trigger.kind)
     };
     let is_recap = |kind: Option<TriggerKind>| matches!(kind, Some(TriggerKind::Command(CommandName::Recap, _)));
@@ -505,13 +493,7 @@ fn whoever_asks_what_they_missed_gets_a_recap_in_every_language() {
 /// Returns the command that a message in a group asks for in plain words.
 fn asked_in_words(ask: &str) -> Option<CommandName> {
     let message = marked_up(&format!("[@chime](mention) {ask}"));
-    let rules = Rules {
-        parent_is_answer: false,
-        languages: Languages::shipped(),
-        is_only_bot: false,
-        said_before: None,
-        called: None,
-    };
+    let rules = Rules { parent_is_answer: false, is_only_bot: false, said_before: None, called: None };
     match find(&message, None, &bot(), ChatKind::Supergroup, &rules)?.kind {
         TriggerKind::Command(command, _) => Some(command),
         TriggerKind::Ask | TriggerKind::Thanks => None,

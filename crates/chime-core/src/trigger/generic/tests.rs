@@ -4,27 +4,21 @@ use super::*;
 
 #[track_caller]
 fn check(generic: bool, asks: &str) {
-    let wrong: Vec<&str> = asks
-        .lines()
-        .map(str::trim)
-        .filter(|ask| !ask.is_empty() && is_generic(ask, Languages::shipped()) != generic)
-        .collect();
+    let wrong: Vec<&str> =
+        asks.lines().map(str::trim).filter(|ask| !ask.is_empty() && is_generic(ask) != generic).collect();
     assert!(wrong.is_empty(), "should {}be generic: {wrong:#?}", if generic { "" } else { "not " });
 }
 
 #[track_caller]
 fn check_thanks(thanks: bool, texts: &str) {
-    let wrong: Vec<&str> = texts
-        .lines()
-        .map(str::trim)
-        .filter(|text| !text.is_empty() && is_thanks(text, Languages::shipped()) != thanks)
-        .collect();
+    let wrong: Vec<&str> =
+        texts.lines().map(str::trim).filter(|text| !text.is_empty() && is_thanks(text) != thanks).collect();
     assert!(wrong.is_empty(), "should {}be thanks: {wrong:#?}", if thanks { "" } else { "not " });
 }
 
 #[test]
 fn marks_emoji_and_pointers_only_point() {
-    assert!(is_generic("", Languages::shipped()));
+    assert!(is_generic(""));
     check(
         true,
         "
@@ -145,7 +139,7 @@ fn an_ask_with_a_subject_is_never_generic() {
 
 #[test]
 fn a_wall_of_text_is_never_generic() {
-    assert!(!is_generic(&"what do you think ".repeat(200), Languages::shipped()));
+    assert!(!is_generic(&"what do you think ".repeat(200)));
 }
 
 #[test]
@@ -265,7 +259,7 @@ fn thanks_praise_and_emoji_are_reply_enough() {
 
 #[test]
 fn a_question_or_a_word_more_is_no_thanks() {
-    assert!(!is_thanks("", Languages::shipped()));
+    assert!(!is_thanks(""));
     check_thanks(
         false,
         "
@@ -289,20 +283,19 @@ fn a_question_or_a_word_more_is_no_thanks() {
 proptest! {
     #[test]
     fn any_text_is_judged(text in "\\PC*") {
-        let _ = (is_generic(&text, Languages::shipped()), is_thanks(&text, Languages::shipped()));
+        let _ = (is_generic(&text), is_thanks(&text));
     }
 
     #[test]
     fn marks_and_case_change_nothing(shout in "[?!. ]{0,5}") {
         let (general, about_pizza) = (format!("{shout}WHAT do you THINK{shout}"), format!("what do you think about PIZZA{shout}"));
-        prop_assert!(is_generic(&general, Languages::shipped()));
-        prop_assert!(!is_generic(&about_pizza, Languages::shipped()));
+        prop_assert!(is_generic(&general));
+        prop_assert!(!is_generic(&about_pizza));
     }
 }
 
 #[test]
 fn greetings_thanks_and_laughter_are_small_talk() {
-    let is_small_talk = |text: &str| super::is_small_talk(text, Languages::shipped());
     for text in [
         "Good morning all!",
         "gn",
@@ -362,11 +355,11 @@ fn languages_without_phrases_are_not_taken_for_small_talk() {
         "آپ کا کیا خیال ہے؟",
     ] {
         assert!(languages.is_question(ask), "{ask}");
-        assert!(!is_small_talk(ask, languages) && !is_thanks(ask, languages) && !is_generic(ask, languages), "{ask}");
+        assert!(!is_small_talk(ask) && !is_thanks(ask) && !is_generic(ask), "{ask}");
     }
     for text in ["明天七点老地方见", "내일 만나요", "فردا ساعت هفت", "οκ, πάμε", "我吃了；好"]
     {
-        assert!(!languages.is_question(text) && !is_small_talk(text, languages), "{text}");
+        assert!(!languages.is_question(text) && !is_small_talk(text), "{text}");
     }
 }
 
@@ -383,7 +376,7 @@ fn what_asks_about_the_bot_tells_its_language() {
         ("bonjour", Some("fra")),
         ("who has the key?", None),
     ] {
-        assert_eq!(asks_about_bot(ask, Languages::shipped()).first().copied(), first, "{ask}");
+        assert_eq!(asks_about_bot(ask).first().copied(), first, "{ask}");
     }
 }
 
@@ -409,9 +402,9 @@ fn a_question_about_the_bot_is_not_about_the_talk() {
     ";
     check(false, asks);
     for ask in asks.lines().map(str::trim).filter(|ask| !ask.is_empty()) {
-        assert!(is_about_bot(ask, Languages::shipped()), "{ask}");
+        assert!(is_about_bot(ask), "{ask}");
     }
-    assert!(!is_about_bot("help", Languages::shipped()), "it may be about the talk");
+    assert!(!is_about_bot("help"), "it may be about the talk");
 }
 
 #[test]
@@ -426,13 +419,13 @@ fn thanks_may_say_what_for_and_that_it_is_all() {
         "çok teşekkürler, hepsi bu",
         "dzięki wielkie, to wszystko",
     ] {
-        assert!(is_thanks_by_name(text, false, Languages::shipped()), "{text}");
+        assert!(is_thanks_by_name(text, false), "{text}");
     }
 }
 
 #[test]
 fn requests_for_ideas_are_known_in_every_language() {
-    let is_asked = |ask: &&str| is_generic(ask, Languages::shipped()) && asks_for_ideas(ask, Languages::shipped());
+    let is_asked = |ask: &&str| is_generic(ask) && asks_for_ideas(ask);
     for ask in [
         "any ideas?",
         "do you have any suggestions on this, please?",
@@ -459,7 +452,7 @@ fn requests_for_ideas_are_known_in_every_language() {
 
 #[test]
 fn short_choices_are_known_in_every_language() {
-    let chooses = |ask: &&str| is_generic(ask, Languages::shipped()) && asks_to_choose(ask, Languages::shipped());
+    let chooses = |ask: &&str| is_generic(ask) && asks_to_choose(ask);
     for ask in [
         "which one?",
         "ok so which is best?",
@@ -486,11 +479,11 @@ fn short_choices_are_known_in_every_language() {
 #[test]
 fn an_emoji_beside_the_bots_name_is_thanks_after_an_answer() {
     for text in ["❤️", "😂", "👍", "🙏🏽 :)"] {
-        assert!(is_thanks_by_name(text, true, Languages::shipped()), "{text}");
-        assert!(!is_thanks_by_name(text, false, Languages::shipped()), "{text}");
+        assert!(is_thanks_by_name(text, true), "{text}");
+        assert!(!is_thanks_by_name(text, false), "{text}");
     }
     for text in ["", "?", "^", "👆", "🤔", "👀", "…", "true"] {
-        assert!(!is_thanks_by_name(text, true, Languages::shipped()), "{text}");
+        assert!(!is_thanks_by_name(text, true), "{text}");
     }
 }
 
@@ -533,7 +526,7 @@ fn who_asks_for_a_link_does_not_ask_what_it_says() {
 
 #[test]
 fn questions_about_what_was_missed_are_read_in_many_words() {
-    let missed = |ask: &&&str| asks_what_was_missed(ask, Languages::shipped());
+    let missed = |ask: &&&str| asks_what_was_missed(ask);
     let asked = [
         "what did I miss?",
         "anything happen since I left?",
