@@ -212,20 +212,7 @@ impl ExplainedRecord<'_> {
             _ => with_span(&texts.same_subject),
         }
     }
-}
 
-/// Formats a duration longer than [`JUST_BEFORE`]: `26 h`.
-fn span(span: Duration, texts: &WhyTexts) -> String {
-    const HOUR: u64 = 60 * 60;
-    let (form, n) = match span.as_secs() {
-        secs @ ..7200 => (&texts.minutes, secs / 60),
-        secs @ ..172_800 => (&texts.hours, secs / HOUR),
-        secs => (&texts.days, secs / (24 * HOUR)),
-    };
-    filled(form, &[("n", &n.to_string())])
-}
-
-impl ExplainedRecord<'_> {
     /// Lists the recalled summaries:
     /// `I was also shown summaries of earlier talks: [2 Jan 14:02](link) (found by its meaning), s9 (found by a tag).`
     fn summaries(&self, known: &BTreeMap<Seq, &UsedMessage>) -> Option<String> {
@@ -277,6 +264,17 @@ impl ExplainedRecord<'_> {
         let when = self.to.time(message.sent_at, self.record.created_at);
         Some(message.link.as_ref().map_or_else(|| when.clone(), |link| format!("[{when}]({link})")))
     }
+}
+
+/// Formats a duration longer than [`JUST_BEFORE`]: `26 h`.
+fn span(span: Duration, texts: &WhyTexts) -> String {
+    const HOUR: u64 = 60 * 60;
+    let (form, n) = match span.as_secs() {
+        secs @ ..7200 => (&texts.minutes, secs / 60),
+        secs @ ..172_800 => (&texts.hours, secs / HOUR),
+        secs => (&texts.days, secs / (24 * HOUR)),
+    };
+    filled(form, &[("n", &n.to_string())])
 }
 
 /// Describes the surroundings: `Around them I was shown 12 more messages, 3 Mar 17:02 to 18:59.`
