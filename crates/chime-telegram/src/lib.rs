@@ -19,6 +19,7 @@ mod update;
 
 pub use client::{Sent, Telegram};
 pub use clip::MAX_ENTITIES;
+pub use dto::{filled, minutes};
 pub use error::{LostReply, TelegramError, classify};
 pub use extract::{Unreadable, extract};
 pub use files::spoken_extension;

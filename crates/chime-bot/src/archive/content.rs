@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use chime_core::Kind;
+use chime_telegram::{filled, minutes};
 
 /// Returns the kind and detail of a message's media, or `None` for plain text.
 pub fn shown(message: &Value) -> Option<(Kind, Option<String>)> {
     let word = |name: &str| filled(message[name].as_str());
-    let length = || message["duration_seconds"].as_i64().and_then(minutes);
+    let length = || u32::try_from(message["duration_seconds"].as_i64()?).ok().map(minutes);
     let after_length =
         |name: Option<String>| filled(Some(&length().into_iter().chain(name).collect::<Vec<_>>().join(" ")));
     if let Some(media) = message["media_type"].as_str() {
@@ -65,11 +66,6 @@ pub fn shown(message: &Value) -> Option<(Kind, Option<String>)> {
     Some((Kind::Dice, filled(Some(&parts.join(" ")))))
 }
 
-/// Formats seconds as `m:ss`. Returns `None` for a negative number.
-fn minutes(seconds: i64) -> Option<String> {
-    (seconds >= 0).then(|| format!("{}:{:02}", seconds / 60, seconds % 60))
-}
-
 /// Returns the name of the attached file. If the file was not exported, the export has a note in parentheses as its
 /// path, which is ignored.
 fn file_name(message: &Value) -> Option<String> {
@@ -87,8 +83,4 @@ fn listed(title: Option<String>, items: Option<&Value>) -> Option<String> {
 
 fn text_of(value: &Value) -> Option<String> {
     filled(Some(&super::text::formatted(Some(value)).text))
-}
-
-pub fn filled(text: Option<&str>) -> Option<String> {
-    text.filter(|text| !text.is_empty()).map(str::to_owned)
 }

@@ -4,12 +4,13 @@
 use serde_json::Value;
 
 use crate::archive::accounts::{AccountIdFormat, SUPERGROUPS, account, bare};
-use crate::archive::content::{filled, shown};
+use crate::archive::content::shown;
 use crate::archive::topics::{TopicHints, Topics, replies_elsewhere};
 use crate::archive::{service_messages, text};
 use chime_core::{
     Borrowed, Chat, ChatId, ChatKind, FormattedText, Kind, Message, MessageId, Origin, Role, Sender, Timestamp, UserId,
 };
+use chime_telegram::filled;
 
 /// Edit times before this are ignored: some exporters give unedited messages an edit time in 1970.
 const FIRST_EDIT: Timestamp = Timestamp::from_secs(365 * 24 * 3600);
