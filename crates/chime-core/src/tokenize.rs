@@ -149,14 +149,17 @@ pub fn lower_words(text: &str) -> Vec<String> {
     split_words(text).map(str::to_lowercase).collect()
 }
 
+/// Returns `true` for Greek letters. Behind one, a semicolon is a question mark.
+pub(crate) fn is_greek(c: char) -> bool {
+    matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}')
+}
+
 /// Returns the places behind the sentences of a text.
 pub fn sentence_ends(text: &str) -> Vec<usize> {
     let is_end = |(at, mark): &(usize, char)| match mark {
         '\n' | '。' | '！' | '？' => true,
         '.' | '!' | '?' | '؟' | '۔' | '।' | '॥' | '။' | '።' | ';' | '\u{37e}' => {
-            let is_greek_question =
-                || text[..*at].ends_with(|c| matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}'));
-            if *mark == ';' && !is_greek_question() {
+            if *mark == ';' && !text[..*at].ends_with(is_greek) {
                 return false;
             }
             // In "e.g. tents" and "No. 5" no sentence ends.

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::lang::{LanguageFile, tables};
 use crate::rows::rows;
 use crate::texts::{RecapWords, texts};
+use crate::tokenize::is_greek;
 use crate::trigger::words::words;
 
 /// Largest number of words of a phrase in the lists.
@@ -676,7 +677,6 @@ pub const QUESTION_MARKS: [char; 6] = ['?', '？', '؟', '¿', '՞', '፧'];
 /// Returns `true` if a text ends with a question mark, or with the word that makes a sentence a question in Chinese and
 /// Japanese.
 pub fn ends_like_question(text: &str) -> bool {
-    let is_greek = |c: char| matches!(c, '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}');
     let asks_in_greek = || text.strip_suffix([';', '\u{37e}']).is_some_and(|said| said.ends_with(is_greek));
     text.ends_with(QUESTION_MARKS) || text.trim_end_matches('。').ends_with(['吗', '嗎', '呢', 'か']) || asks_in_greek()
 }
