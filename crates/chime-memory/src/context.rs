@@ -75,7 +75,7 @@ pub fn gather(
     let recent = earlier.split_off(earlier.len().saturating_sub(WINDOW));
     let mut evidence = features.features(conn, &trigger, &ask, &earlier, &recent)?;
     let mut found = Links::new(&trigger, &recent);
-    found.follow_up(conn, (&trigger, true), params.chain_depth)?;
+    found.follow_up(conn, &trigger, true, params.chain_depth)?;
     let anchor = found.found.first().cloned();
     if let Some(anchor) = &anchor {
         found.add_neighbours(conn, anchor, Params::ANCHOR_BESIDE)?;
@@ -83,11 +83,10 @@ pub fn gather(
     }
     // Only messages that may be in the window need the messages that they reply to.
     for member in recent.iter().rev().take(params.seed.lookback_limit) {
-        found.follow_up(conn, (member, false), params.chain_depth)?;
+        found.follow_up(conn, member, false, params.chain_depth)?;
     }
     found.complete_albums(conn, &recent, params.seed.lookback_limit)?;
-    let sources =
-        found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, (&trigger, &ask))))?;
+    let sources = found.add_sources(conn, &trigger, anchor.as_ref().or_else(|| own_answer(&recent, &trigger, &ask)))?;
     // Messages added by links, such as an old anchor (the message that the trigger replies to) and its neighbours, are
     // candidates too.
     let read = features.further_back(conn, &found.found)?;
@@ -188,7 +187,7 @@ impl Past for Kept<'_> {
 /// Returns the bot's recent answer that a trigger without a reply may refer to: preferably an answer to the same
 /// member, else the newest to anybody. The latter is not returned if the trigger has no words and its author is talking
 /// with other members.
-fn own_answer<'a>(recent: &'a [StoredMessage], (trigger, ask): (&StoredMessage, &str)) -> Option<&'a StoredMessage> {
+fn own_answer<'a>(recent: &'a [StoredMessage], trigger: &StoredMessage, ask: &str) -> Option<&'a StoredMessage> {
     let author = trigger.message.sender.id;
     let asked: Vec<MessageId> =
         recent.iter().filter(|it| it.message.sender.id == author).map(|it| it.message.id).collect();
@@ -246,7 +245,8 @@ impl Links {
     fn follow_up(
         &mut self,
         conn: &Reader,
-        (from, is_trigger): (&StoredMessage, bool),
+        from: &StoredMessage,
+        is_trigger: bool,
         depth: usize,
     ) -> chime_store::Result<()> {
         let mut parent = from.message.reply_to;

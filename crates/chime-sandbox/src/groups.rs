@@ -14,7 +14,7 @@ impl SandboxState {
         let from = target.members.insert(BOT, to).unwrap_or(ChatMemberStatus::Left);
         let is_group = matches!(target.kind, ChatKind::Group | ChatKind::Supergroup);
         if let Some(chat) = self.chats.get(&chat) {
-            let payload = wire::own_membership(self, chat, by, at, (from, to));
+            let payload = wire::own_membership(self, chat, by, at, from, to);
             self.queue.push("my_chat_member", &payload.to_string());
         }
         if is_group && !from.is_present() && to.is_present() {

@@ -66,7 +66,7 @@ impl SandboxState {
         if let Some(chat) = self.chats.get(&chat)
             && chat.status_of(BOT).is_admin()
         {
-            let payload = wire::reaction(self, chat, id, by, at, (&old, &new));
+            let payload = wire::reaction(self, chat, id, by, at, &old, &new);
             self.queue.push("message_reaction", &payload.to_string());
         }
     }

@@ -45,7 +45,8 @@ pub(super) fn own_membership(
     of: &SandboxChat,
     by: UserId,
     at: Timestamp,
-    (old, new): (ChatMemberStatus, ChatMemberStatus),
+    old: ChatMemberStatus,
+    new: ChatMemberStatus,
 ) -> Value {
     json!({
         "chat": chat(state, of),
@@ -63,7 +64,8 @@ pub(super) fn reaction(
     id: MessageId,
     by: UserId,
     at: Timestamp,
-    (old, new): (&[String], &[String]),
+    old: &[String],
+    new: &[String],
 ) -> Value {
     let shown = |emoji: &[String]| -> Vec<Value> {
         emoji.iter().map(|emoji| json!({"type": "emoji", "emoji": emoji})).collect()

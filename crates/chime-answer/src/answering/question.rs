@@ -139,7 +139,7 @@ impl QuestionContext {
             people: present_members(&history.recent, trigger.message.sent_at.minus(LATELY)),
             style,
             recalled,
-            going_on: going_on(conn, services, &history, (&chat, generic), &window, now),
+            going_on: going_on(conn, services, &history, &chat, generic, &window, now),
             scope: ConceptScope::load(conn, key, services.base.config.memory.is_on),
             earliest: messages::earliest(conn, trigger.chat)?,
             introduction: match is_out_in_private(conn, &chat, asker)? {
@@ -433,7 +433,8 @@ fn going_on(
     conn: &Reader,
     services: &Services,
     history: &History,
-    (chat, generic): (&ChatRow, bool),
+    chat: &ChatRow,
+    generic: bool,
     window: &ContextWindow,
     now: Timestamp,
 ) -> FollowUpContext {
