@@ -11,7 +11,7 @@ use crate::score::{Prediction, QueryFigures, mean};
 use chime_core::embed::Embedder;
 use chime_core::{Language, Member, Timestamp, UserId, Zone};
 use chime_relevance::retrieval::{
-    Features, Frequencies, Lexicon, ParsedQuestion, Passage, QuestionContext, Ranked, SESSION_SILENCE, SessionText,
+    Features, Frequencies, Lexicon, ParsedQuestion, Passage, QuestionFacts, Ranked, SESSION_SILENCE, SessionText,
     Weights, in_sessions, rank, rank_sessions,
 };
 use chime_runtime::clock::Clock;
@@ -145,7 +145,7 @@ impl<'a> ReadChat<'a> {
             })
             .collect();
         let now = Timestamp::from_secs(ask.date);
-        let asked = QuestionContext { language: self.language, now, zone: Zone::UTC, by: None, people: &people };
+        let asked = QuestionFacts { language: self.language, now, zone: Zone::UTC, by: None, people: &people };
         ParsedQuestion::read(&ask.question, &asked)
     }
 

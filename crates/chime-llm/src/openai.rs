@@ -95,7 +95,7 @@ struct UnsizedRefusal {
 
 /// A prompt, the receiver of the answer's text, and the clock.
 #[derive(Clone, Copy)]
-struct ModelCall<'a> {
+struct ServerCall<'a> {
     prompt: &'a Prompt,
     /// Channel for the text while it arrives. `None` if the caller needs only the whole answer.
     progress: Option<&'a AnswerProgress>,
@@ -207,7 +207,7 @@ impl OpenAi {
         clock: &Clock,
         change_server: impl FnOnce() -> C,
     ) -> Result<Completion, LlmError> {
-        let (call, (first, second)) = (ModelCall { prompt, progress, clock }, self.in_order(cheaply));
+        let (call, (first, second)) = (ServerCall { prompt, progress, clock }, self.in_order(cheaply));
         // No further attempt starts after this time.
         let deadline = clock.now().plus(self.deadline);
         let deadline = prompt.until.map_or(deadline, |sooner| sooner.min(deadline));
@@ -246,7 +246,7 @@ impl OpenAi {
     async fn ask_patiently(
         &self,
         model: &Model,
-        call: ModelCall<'_>,
+        call: ServerCall<'_>,
         deadline: Timestamp,
         is_only: bool,
     ) -> Result<Completion, LlmError> {
@@ -279,15 +279,15 @@ impl OpenAi {
     }
 
     /// Makes one call, or two if the model turns out to need more tokens for its reasoning.
-    async fn ask(&self, model: &Model, call: ModelCall<'_>) -> Result<Completion, LlmError> {
+    async fn ask(&self, model: &Model, call: ServerCall<'_>) -> Result<Completion, LlmError> {
         let roomy = || Prompt { max_answer_tokens: model.with_room(call.prompt), ..call.prompt.clone() };
         if model.learned.lock().needs_room {
-            return self.ask_once(model, ModelCall { prompt: &roomy(), ..call }).await;
+            return self.ask_once(model, ServerCall { prompt: &roomy(), ..call }).await;
         }
         match self.ask_once(model, call).await {
             Err(LlmError::NoRoom) => {
                 model.learned.lock().needs_room = true;
-                let asked = self.ask_once(model, ModelCall { prompt: &roomy(), ..call }).await;
+                let asked = self.ask_once(model, ServerCall { prompt: &roomy(), ..call }).await;
                 asked.map_err(|_| LlmError::NoRoom)
             }
             answered => answered,
@@ -295,8 +295,8 @@ impl OpenAi {
     }
 
     /// Makes one call, which fails when the server stays silent for too long.
-    async fn ask_once(&self, model: &Model, call: ModelCall<'_>) -> Result<Completion, LlmError> {
-        let ModelCall { prompt, clock, .. } = call;
+    async fn ask_once(&self, model: &Model, call: ServerCall<'_>) -> Result<Completion, LlmError> {
+        let ServerCall { prompt, clock, .. } = call;
         let left = prompt.until.map_or(LONGEST_CALL, |until| until.since(clock.now()).min(LONGEST_CALL));
         let answered = within(clock, left, self.call(model, call)).await.ok_or(LlmError::TimedOut)??;
         let TimedAnswer { answer, first_word, first_token } = answered;
@@ -314,7 +314,7 @@ impl OpenAi {
 
     /// Sends the prompt, and repeats it in another dialect after each refusal that suggests one. Returns the open
     /// answer.
-    async fn open(&self, model: &Model, call: ModelCall<'_>, streaming: bool) -> Result<Incoming, ServerFailure> {
+    async fn open(&self, model: &Model, call: ServerCall<'_>, streaming: bool) -> Result<Incoming, ServerFailure> {
         let (prompt, now) = (call.prompt, call.clock.now());
         let written = if streaming { wire::streaming_request } else { wire::request };
         let mut attempts = Attempts::new(model.dialect(now), prompt);
@@ -345,7 +345,7 @@ fn delay(policy: RetryPolicy, error: &LlmError, retries: u32) -> Option<Duration
     }
 }
 
-impl ModelCall<'_> {
+impl ServerCall<'_> {
     /// Returns the call for the next attempt. After part of an answer was shown, the next one is shown when it is
     /// complete: the text must not shrink while somebody reads it.
     fn again(self) -> Self {

@@ -28,7 +28,7 @@ use crate::told::ToldLines;
 use chime_core::embed::Embedder;
 use chime_core::{Conversation, Language, Seq, StoredMessage};
 use chime_relevance::retrieval::{
-    Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, QuestionContext, Recalled, Sought, Stretch,
+    Archive, Features, FoundMessage, Lexicon, NEAREST, ParsedQuestion, QuestionFacts, Recalled, Sought, Stretch,
     WeightedWord, Weights, by_words, rank, stretches,
 };
 use chime_store::vector_index::{self, Nearest};
@@ -124,7 +124,7 @@ impl Recaller {
         let chat = request.conversation.chat;
         let Some(row) = chats::by_key(conn, chat)? else { return Ok(None) };
         let members = chats::members(conn, chat)?;
-        let asked = QuestionContext {
+        let asked = QuestionFacts {
             language: row.language,
             now: request.now,
             zone: request.zone,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::words::{self, NounSigns, Term};
+use crate::words::{self, ContentWord, NounSigns};
 use chime_core::split_words;
 use chime_core::trigger::Languages;
 use chime_relevance::context::is_output;
@@ -188,7 +188,7 @@ pub fn extracted<'a>(
     let mut candidates: BTreeMap<String, TagCandidate> = BTreeMap::new();
     for line in lines {
         let (mut seen, is_talk) = (BTreeSet::new(), !is_output(line));
-        let mut last: Option<Term> = None;
+        let mut last: Option<ContentWord> = None;
         for term in signs.terms(line) {
             let is_name = term.word.split('_').any(|part| names.has(part));
             if is_name || words::has_digit(&term.word) || is_time_word(&term.word) {
@@ -269,7 +269,7 @@ impl TagCandidate {
         self.is_said |= is_said;
     }
 
-    fn count(&mut self, term: &Term) {
+    fn count(&mut self, term: &ContentWord) {
         self.nouns += usize::from(term.is_noun);
         self.in_phrases += usize::from(term.is_in_phrase);
         self.all += 1;

@@ -60,7 +60,7 @@ pub fn has_digit(word: &str) -> bool {
 
 /// Content word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Term {
+pub struct ContentWord {
     pub word: String,
     pub stem: String,
     /// `true` if it stands behind a word such as "the" or has a capital: it is a noun or describes one.
@@ -83,10 +83,10 @@ impl NounSigns {
     }
 
     /// Returns the content words of a text. In a language without signs, all count as nouns.
-    pub fn terms(&self, text: &str) -> Vec<Term> {
+    pub fn terms(&self, text: &str) -> Vec<ContentWord> {
         let lower = normal(text);
         let has_lower = text.split_whitespace().skip(1).any(|word| word.starts_with(char::is_lowercase));
-        let mut terms: Vec<Term> = Vec::new();
+        let mut terms: Vec<ContentWord> = Vec::new();
         let (ends_phrases, has_capitals) =
             self.0.map_or((false, false), |it| (it.nouns_end_phrases, it.nouns_have_capitals));
         let only_capitals =
@@ -114,7 +114,7 @@ impl NounSigns {
                 }
                 let is_in_phrase = is_capital || is_phrase && !only_capitals || self.0.is_none();
                 let ends_name = is_name && (is_in_phrase || !ends_phrases);
-                terms.push(Term { word, stem, is_in_phrase, is_noun: is_in_phrase, ends_name });
+                terms.push(ContentWord { word, stem, is_in_phrase, is_noun: is_in_phrase, ends_name });
                 let is_owner = whole.contains('\'');
                 (is_name, is_phrase) = (!is_owner && (is_capital || is_phrase), is_phrase && ends_phrases);
             }

@@ -39,7 +39,7 @@ pub use item_questions::{ItemQuestion, item_question, item_subject};
 pub use languages::{Tables, is_time_word};
 pub use lexicon::Lexicon;
 pub use passage::{Passage, SESSION_SILENCE, in_sessions};
-pub use question::{ParsedQuestion, QuestionContext, asks_number_or_time};
+pub use question::{ParsedQuestion, QuestionFacts, asks_number_or_time};
 pub use rank::{Ranked, rank};
 pub use recalled::{Recalled, RecalledBullet, RecalledMessage, RecalledSession};
 pub use reminder_times::{AskedTime, ReminderTime, names_time, reminder_task, reminder_time, time_alone};

@@ -28,6 +28,6 @@ pub fn find(conn: &Reader, query: &str) -> Result<Option<Press>> {
 }
 
 /// Replaces the data of a press, so that a retry of its job does not make the same change again.
-pub fn ask_for(tx: &Writer<'_>, query: &str, data: &str) -> Result<()> {
+pub fn replace_data(tx: &Writer<'_>, query: &str, data: &str) -> Result<()> {
     tx.run("UPDATE press SET data = :data WHERE query_id = :query", params! { ":data": data, ":query": query })
 }

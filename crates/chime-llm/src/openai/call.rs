@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Model, ModelCall, OpenAi, timeouts};
+use super::{Model, OpenAi, ServerCall, timeouts};
 use crate::diagnose::diagnose_prompt;
 use crate::facts::context_in_refusal;
 use crate::failure::{ErrorResponse, ServerFailure};
@@ -72,7 +72,7 @@ impl From<LlmError> for CallFailure {
 
 impl OpenAi {
     /// Requests a stream, or a whole answer if the server refuses to stream.
-    pub(super) async fn call(&self, model: &Model, call: ModelCall<'_>) -> Result<TimedAnswer, LlmError> {
+    pub(super) async fn call(&self, model: &Model, call: ServerCall<'_>) -> Result<TimedAnswer, LlmError> {
         let streaming = !model.learned.lock().refuses_streams;
         let mut answered = self.listen(model, call, streaming).await;
         if streaming && matches!(&answered, Err(CallFailure::Refused(failure)) if refuses_streams(failure)) {
@@ -84,8 +84,8 @@ impl OpenAi {
 
     /// Requests an answer and forwards its text to `progress` as it arrives. A server that does not stream stays silent
     /// until the answer is complete, so its time limit is doubled.
-    async fn listen(&self, model: &Model, call: ModelCall<'_>, streaming: bool) -> Result<TimedAnswer, CallFailure> {
-        let ModelCall { prompt, progress, clock } = call;
+    async fn listen(&self, model: &Model, call: ServerCall<'_>, streaming: bool) -> Result<TimedAnswer, CallFailure> {
+        let ServerCall { prompt, progress, clock } = call;
         let watch = clock.stopwatch();
         let patience = self.first_word(model, prompt) * if streaming { 1 } else { 2 };
         let write = |text: &str| progress.inspect(|progress| progress.write(text)).is_some();

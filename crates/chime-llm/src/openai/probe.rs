@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{ModelCall, OpenAi};
+use super::{OpenAi, ServerCall};
 use crate::diagnose::diagnose;
 use crate::wire;
 use crate::{Completion, LlmError, Prompt, PromptMessage, PromptRole, Tool, Tools};
@@ -20,7 +20,7 @@ impl OpenAi {
         let mut probed = Vec::new();
         for model in std::iter::once(&self.primary).chain(&self.fallback) {
             let prompt = question("Answer with the one word: ready");
-            let call = ModelCall { prompt: &prompt, progress: None, clock };
+            let call = ServerCall { prompt: &prompt, progress: None, clock };
             let watch = clock.stopwatch();
             let asked = self.ask(model, call).await;
             probed.push((model.name.as_str(), asked.map(|_| watch.elapsed())));
@@ -33,7 +33,7 @@ impl OpenAi {
     /// # Errors
     /// Any error of the call, including the end of the prompt's time limit.
     pub async fn probe_answer(&self, prompt: &Prompt, clock: &Clock) -> Result<Completion, LlmError> {
-        self.ask(&self.primary, ModelCall { prompt, progress: None, clock }).await
+        self.ask(&self.primary, ServerCall { prompt, progress: None, clock }).await
     }
 
     /// Returns `true` if the model calls a tool when the prompt asks for it.

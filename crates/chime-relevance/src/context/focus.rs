@@ -140,7 +140,7 @@ fn pointing(tag: &TriggerFeatures<'_>, scene: &SegmentedCorpus<'_>) -> Vec<Focus
             // segment.
             (tag.links[place] + 0.003).ln(),
             (mass[place] + 0.01).ln(),
-            minutes(tag.utterance.at - utterance.at),
+            log_minutes(tag.utterance.at - utterance.at),
             ((count - place) as f64).ln(),
             newest_own.map_or(0.0, |newest| consensus.share(newest, place)),
             answered(place, scene, |_| true),
@@ -209,7 +209,7 @@ fn rarest_words(
 }
 
 /// Returns `ln(1 + minutes)` for a time in seconds, at most 7.
-pub fn minutes(seconds: f64) -> f64 {
+pub fn log_minutes(seconds: f64) -> f64 {
     /// Number of seconds above which the result is 7. This saves the logarithm for most pairs of a slow chat.
     const FURTHEST: f64 = 65_738.0;
     if seconds > FURTHEST { 7.0 } else { (seconds / 60.0).ln_1p().min(7.0) }

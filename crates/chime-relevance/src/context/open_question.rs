@@ -1,6 +1,6 @@
 //! Standalone question, whose answer may be anywhere in the conversation.
 
-use crate::retrieval::{ParsedQuestion, QuestionContext, Sought, TimeSpan};
+use crate::retrieval::{ParsedQuestion, QuestionFacts, Sought, TimeSpan};
 use chime_core::{Language, Member, Seq, StoredMessage, Zone};
 
 /// Maximum number of words of a question that are searched for. Each costs an index lookup.
@@ -37,5 +37,5 @@ impl OpenQuestion {
 /// Parses `ask`, the question of `trigger`, which may name any of `people`.
 pub fn read(trigger: &StoredMessage, ask: &str, language: Language, zone: Zone, people: &[Member]) -> ParsedQuestion {
     let (now, by) = (trigger.message.sent_at, Some(trigger.message.sender.id));
-    ParsedQuestion::read(ask, &QuestionContext { language, now, zone, by, people })
+    ParsedQuestion::read(ask, &QuestionFacts { language, now, zone, by, people })
 }

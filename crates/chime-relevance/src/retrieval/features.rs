@@ -172,7 +172,7 @@ impl<'q> PreparedQuestion<'q> {
                 beside(passages, place, NAMED_BESIDE).any(|other| question.named.contains(&passages[other].author)),
             ),
             is_question: f64::from(reading.is_question),
-            time_answer: f64::from(question.asks_when && reading.names_time),
+            time_answer: f64::from(question.asks_when && reading.tells_when),
             number_answer: f64::from(question.asks_number && reading.names_number),
             date: question.spans.iter().map(|span| closeness(span, passage)).fold(0.0, f64::max),
             is_own: f64::from(passage.is_own),

@@ -68,12 +68,12 @@ pub(super) struct PassageProperties {
     pub is_question: bool,
     /// `true` if it is a question or a command to a bot.
     pub calls_bot: bool,
-    pub names_time: bool,
+    pub tells_when: bool,
     pub names_number: bool,
 }
 
 impl PassageProperties {
-    /// Derives the properties of a passage. `names_time` and `names_number` are computed only if the question asks for
+    /// Derives the properties of a passage. `tells_when` and `names_number` are computed only if the question asks for
     /// a time or a number.
     pub fn of(passage: &Passage<'_>, question: &ParsedQuestion, lexicon: &mut Lexicon<'_>) -> Self {
         let mut ids = lexicon.telling(passage.text);
@@ -84,7 +84,7 @@ impl PassageProperties {
             words: ids,
             is_question: is_question(passage.text),
             calls_bot: calls_bot(passage.text),
-            names_time: question.asks_when && names_time(&said, passage.text, question.tables),
+            tells_when: question.asks_when && tells_when(&said, passage.text, question.tables),
             names_number: question.asks_number && names_number(&said, question.tables),
         }
     }
@@ -96,7 +96,7 @@ fn is_question(text: &str) -> bool {
     ends_like_question(said.trim_end_matches(|c: char| !c.is_alphanumeric() && !is_mark(c)))
 }
 
-fn names_time(said: &[String], text: &str, tables: Tables) -> bool {
+fn tells_when(said: &[String], text: &str, tables: Tables) -> bool {
     let is_unit = |place: usize| {
         tables.iter().any(|table| {
             [&table.day, &table.week, &table.month, &table.year].iter().any(|unit| unit.at(said, place).is_some())
@@ -136,7 +136,7 @@ fn names_number(said: &[String], tables: Tables) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retrieval::question::QuestionContext;
+    use crate::retrieval::question::QuestionFacts;
     use chime_core::{Language, Zone};
 
     #[track_caller]
@@ -152,10 +152,10 @@ mod tests {
             after: None,
             replies_to: None,
         };
-        let asked = QuestionContext { language, now: Timestamp::from_secs(0), zone: Zone::UTC, by: None, people: &[] };
+        let asked = QuestionFacts { language, now: Timestamp::from_secs(0), zone: Zone::UTC, by: None, people: &[] };
         let question = ParsedQuestion { asks_when: true, asks_number: true, ..ParsedQuestion::read("", &asked) };
         let reading = PassageProperties::of(&passage, &question, &mut Lexicon::new(language, None));
-        (reading.is_question, reading.names_time, reading.names_number, reading.calls_bot)
+        (reading.is_question, reading.tells_when, reading.names_number, reading.calls_bot)
     }
 
     #[test]

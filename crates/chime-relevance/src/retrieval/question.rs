@@ -8,7 +8,7 @@ use chime_core::{Language, Member, Timestamp, UserId, Zone, folded, is_unspaced,
 
 /// Data about a question that its text does not have: the chat's language and time zone, the time, the asker.
 #[derive(Debug, Clone, Copy)]
-pub struct QuestionContext<'a> {
+pub struct QuestionFacts<'a> {
     pub language: Language,
     pub now: Timestamp,
     /// Time zone of the conversation.
@@ -79,7 +79,7 @@ impl ParsedQuestion {
     }
 
     /// Parses `text`, from which the caller has removed the bot's own name.
-    pub fn read(text: &str, asked: &QuestionContext<'_>) -> Self {
+    pub fn read(text: &str, asked: &QuestionFacts<'_>) -> Self {
         let tables = Tables::of(asked.language, text);
         let said = tables.without_elisions(words(text));
         let names: Vec<(String, UserId)> = (asked.people.iter())
@@ -301,7 +301,7 @@ mod tests {
             [(1, "Caroline", Some("caro")), (2, "Катя", None), (3, "Will B.", None), (4, "Anna", None)].map(member);
         ParsedQuestion::read(
             text,
-            &QuestionContext {
+            &QuestionFacts {
                 language: Language::from_code(code),
                 now: Timestamp::from_secs(1_715_774_400),
                 zone: Zone::UTC,
@@ -548,7 +548,7 @@ mod tests {
             let people = [Member { id: UserId(1), name: name.to_owned(), username: None }];
             let now = Timestamp::from_secs(1_715_774_400);
             let language = Language::from_code(code);
-            ParsedQuestion::read(text, &QuestionContext { language, now, zone: Zone::UTC, by: None, people: &people })
+            ParsedQuestion::read(text, &QuestionFacts { language, now, zone: Zone::UTC, by: None, people: &people })
                 .spans
         };
         for (code, text, name) in [

@@ -111,7 +111,7 @@ impl Commands {
             // If the job runs twice, its second run must not undo a later press.
             Some(is_done) => {
                 item_marks::mark(tx, key, button.item, is_done, now)?;
-                button_presses::ask_for(tx, &query, &again)
+                button_presses::replace_data(tx, &query, &again)
             }
             None => Ok(()),
         };

@@ -136,7 +136,7 @@ impl Commands {
         // Change and end of the job are one transaction: if the job ran twice, its second run could undo a later press.
         let written = move |tx: &Writer<'_>| {
             write(tx, conversation, &change, None)?;
-            button_presses::ask_for(tx, &query, &again)
+            button_presses::replace_data(tx, &query, &again)
         };
         self.base.store.write(Priority::Answering, written).await?;
         let again = self.show_again(press, chat.key, scope, shown).await?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::ingest::ArrivalKind;
-use crate::ingest::intake::batch::{Applied, Moment};
+use crate::ingest::intake::batch::{Applied, BothClocks};
 use crate::ingest::intake::enqueue::{StoredArrival, WordStorage, start_work, was_trigger};
 use crate::ingest::intake::read::ReadUpdate;
 use crate::ingest::intake::settings::IntakeSettings;
@@ -31,7 +31,7 @@ pub fn apply(
     batch: &[ReadUpdate],
     offset: Option<i64>,
     setting: &IntakeSettings,
-    at: Moment,
+    at: BothClocks,
 ) -> chime_store::Result<Applied> {
     // First tries without a savepoint for each update, because each savepoint writes the full-text index. They are used
     // only after an update has failed.
@@ -62,7 +62,7 @@ fn apply_each(
     tx: &Writer<'_>,
     batch: &[ReadUpdate],
     setting: &IntakeSettings,
-    at: Moment,
+    at: BothClocks,
     in_savepoints: bool,
 ) -> chime_store::Result<Applied> {
     let mut applied = Applied::default();
@@ -95,7 +95,7 @@ fn take_in_all(
     tx: &Writer<'_>,
     events: &[Event],
     setting: &IntakeSettings,
-    at: Moment,
+    at: BothClocks,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     for event in events {
@@ -188,7 +188,7 @@ fn take_in_message(
     arrival: &Arrival,
     edited_at: Option<Timestamp>,
     setting: &IntakeSettings,
-    at: Moment,
+    at: BothClocks,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     let own = own_post(tx, arrival, setting)?;
@@ -283,7 +283,7 @@ fn reject_message(
     tx: &Writer<'_>,
     arrival: &Arrival,
     setting: &IntakeSettings,
-    at: Moment,
+    at: BothClocks,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     let chat = arrival.chat.id;
@@ -436,7 +436,7 @@ mod tests {
                     &batch(&["first", "poison", "@bot last"]),
                     Some(4),
                     &setting(),
-                    Moment { now: NOW, there: NOW },
+                    BothClocks { now: NOW, there: NOW },
                 )
             })
             .await

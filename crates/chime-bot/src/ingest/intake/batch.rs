@@ -7,7 +7,7 @@ use chime_core::{ChatId, Conversation, GuestQuestion, RefusalReason, Timestamp};
 
 /// Current time by both clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Moment {
+pub struct BothClocks {
     pub now: Timestamp,
     /// Current time by Telegram's clock, which also dates the messages; use it to compute their age.
     pub there: Timestamp,

@@ -3,7 +3,7 @@
 use crate::commands::handlers::remind;
 use crate::ingest::intake::admission::{self, JobRequest, Start, TriggerLimit};
 use crate::ingest::intake::album::{self, AlbumJobState};
-use crate::ingest::intake::batch::{Applied, Moment};
+use crate::ingest::intake::batch::{Applied, BothClocks};
 use crate::ingest::intake::consent_filter;
 use crate::ingest::intake::settings::IntakeSettings;
 use crate::ingest::intake::split_question;
@@ -41,7 +41,7 @@ pub fn start_work(
     arrival: &Arrival,
     news: StoredArrival,
     setting: &IntakeSettings,
-    at: Moment,
+    at: BothClocks,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     let StoredArrival { chat: chat_key, came, words } = news;
@@ -126,7 +126,7 @@ fn is_only_for_bot(found: &Trigger) -> bool {
 
 /// Enqueues a job that answers a question to the chat if it stays unanswered. The job is due when the question counts
 /// as unanswered. Returns `false` if the admins have not switched this on or if the message is no such question.
-fn watch_question(tx: &Writer<'_>, arrival: &Arrival, chat: ChatKey, at: Moment) -> chime_store::Result<bool> {
+fn watch_question(tx: &Writer<'_>, arrival: &Arrival, chat: ChatKey, at: BothClocks) -> chime_store::Result<bool> {
     let message = &arrival.message;
     let is_own = message.role == Role::User && !message.sender.is_bot && message.forward_origin.is_none();
     let is_question = message.text.contains(trigger::QUESTION_MARKS) && Languages::shipped().is_question(&message.text);
@@ -148,7 +148,7 @@ fn start_album(
     StoredArrival { chat, words, .. }: StoredArrival,
     job: JobPayload,
     setting: &IntakeSettings,
-    at: Moment,
+    at: BothClocks,
     applied: &mut Applied,
 ) -> chime_store::Result<()> {
     let message = &arrival.message;
@@ -182,7 +182,7 @@ fn start_album(
 
 /// Keeps words that must not be stored until the job that needs them is done. They are then deleted, and the scrub
 /// overwrites what is left of them in the database files.
-fn hold(tx: &Writer<'_>, message: &Message, words: WordStorage, at: Moment) -> chime_store::Result<()> {
+fn hold(tx: &Writer<'_>, message: &Message, words: WordStorage, at: BothClocks) -> chime_store::Result<()> {
     if words == WordStorage::Stored {
         return Ok(());
     }

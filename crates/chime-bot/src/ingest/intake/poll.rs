@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::ingest::intake::apply::apply;
-use crate::ingest::intake::batch::{Applied, Moment};
+use crate::ingest::intake::batch::{Applied, BothClocks};
 use crate::ingest::intake::read::{offset_after, read_batch};
 use crate::ingest::intake::settings::IntakeSettings;
 use chime_access::ClaimCode;
@@ -39,10 +39,10 @@ pub struct Ingest {
 
 /// Health of polling: the time of the last response, and the current problem if there is one.
 #[derive(Debug, Clone)]
-pub struct PollHealth(Arc<Mutex<PollState>>);
+pub struct PollHealth(Arc<Mutex<PollingState>>);
 
 #[derive(Debug, Clone)]
-struct PollState {
+struct PollingState {
     /// Measured by the monotonic clock: a jump of the system clock must not look like silence.
     last_sign: Stopwatch,
     /// Time after the last response in which Telegram asked not to be polled.
@@ -73,7 +73,7 @@ pub enum TroubleKind {
 
 impl PollHealth {
     pub fn new(clock: &Clock) -> Self {
-        Self(Arc::new(Mutex::new(PollState {
+        Self(Arc::new(Mutex::new(PollingState {
             last_sign: clock.stopwatch(),
             pause: Duration::ZERO,
             trouble: None,
@@ -116,7 +116,7 @@ impl PollHealth {
             Some((before, _, since)) if *before == kind => (kind, what, *since),
             Some(_) | None => (kind, what, now),
         });
-        *state = PollState { last_sign: now, pause: Duration::ZERO, trouble, ahead_ms: state.ahead_ms };
+        *state = PollingState { last_sign: now, pause: Duration::ZERO, trouble, ahead_ms: state.ahead_ms };
     }
 
     /// Records that Telegram asked for a pause after the last poll.
@@ -124,7 +124,7 @@ impl PollHealth {
         self.state().pause = pause;
     }
 
-    fn state(&self) -> MutexGuard<'_, PollState> {
+    fn state(&self) -> MutexGuard<'_, PollingState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -205,7 +205,7 @@ impl Ingest {
         let mut backoff = Backoff::default();
         loop {
             let now = self.base.clock.now();
-            let at = Moment { now, there: self.base.telegram.server_date().unwrap_or(now) };
+            let at = BothClocks { now, there: self.base.telegram.server_date().unwrap_or(now) };
             let (batch, setting) = (Arc::clone(&batch), Arc::clone(&setting));
             let written =
                 self.base.store.write(Priority::Answering, move |tx| apply(tx, &batch, offset, &setting, at)).await;

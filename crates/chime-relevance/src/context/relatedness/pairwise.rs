@@ -1,7 +1,7 @@
 //! Estimates for two candidates, at any distance, whether they share a subject: the features of a linear classifier.
 
 use crate::context::features::corpus::Corpus;
-use crate::context::focus::minutes;
+use crate::context::focus::log_minutes;
 use crate::context::relatedness::matrix::Matrix;
 use crate::context::threads::{Consensus, Partitioned, Partitions};
 use chime_core::{add_share, dot};
@@ -102,7 +102,7 @@ impl<'a> Pairwise<'a> {
                 f64::from(in_thread[*place]) * share,
                 self.agreed[usize::from(in_subject[*place])],
                 f64::from(later.reply == Some(first)),
-                minutes(later.at - earlier.at),
+                log_minutes(later.at - earlier.at),
                 f64::from(self.words.cosine(target, *place)),
                 segment_words(*place),
                 rarest[*place] / 5.0,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::context::features::corpus::Corpus;
 use crate::context::features::lexical::damped;
-use crate::context::focus::minutes;
+use crate::context::focus::log_minutes;
 use crate::context::linear::Terms;
 use crate::context::subjects::segment::Segment;
 use crate::context::subjects::subject::LinkedSubject;
@@ -101,9 +101,9 @@ pub fn segment_pair(corpus: &Corpus<'_>, segment: &Segment, subject: &LinkedSubj
     let (word_cosine, rarest) = words(corpus, segment, subject);
     let mut row = [0.0; FEATURES];
     row[..COMPARED].copy_from_slice(&[
-        minutes(seconds),
+        log_minutes(seconds),
         f64::from(is_answered),
-        f64::from(is_answered) * minutes(seconds),
+        f64::from(is_answered) * log_minutes(seconds),
         people_likelihood,
         people_cosine,
         f64::from(subject.authors[corpus.authors[start]] > 0.0),

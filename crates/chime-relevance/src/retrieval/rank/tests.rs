@@ -1,5 +1,5 @@
 use super::*;
-use crate::retrieval::question::QuestionContext;
+use crate::retrieval::question::QuestionFacts;
 use crate::retrieval::weights::Weights;
 use chime_core::embed::Embedder;
 use chime_core::{Language, Member, Timestamp, UserId, Zone};
@@ -29,7 +29,7 @@ fn best(question: &str, texts: &[&str]) -> Vec<usize> {
     let vectors: Vec<Vec<f32>> = texts.iter().map(|text| embedder.embed(text)).collect();
     let people = [(ANN, "Ann"), (BEN, "Ben")].map(|(id, name)| Member { id, name: name.to_owned(), username: None });
     let now = Timestamp::from_secs(1_700_100_000);
-    let asked = QuestionContext { language: Language::DEFAULT, now, zone: Zone::UTC, by: None, people: &people };
+    let asked = QuestionFacts { language: Language::DEFAULT, now, zone: Zone::UTC, by: None, people: &people };
     let question = ParsedQuestion::read(question, &asked);
     let mut lexicon = Lexicon::new(Language::DEFAULT, Some(&embedder));
     let ranked = rank(&question, &passages(texts, &vectors), None, &mut lexicon, &Weights::shipped().message);
