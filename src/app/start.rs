@@ -175,7 +175,6 @@ pub(super) async fn introduce(
     }
 }
 
-/// Opens the port for health and metrics. Returns `None` if it is not configured.
 /// Opens the address that the setting `key` names, and starts the task `name`, which serves `router` there.
 pub(super) async fn serve(
     tasks: &mut Tasks,

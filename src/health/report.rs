@@ -152,42 +152,46 @@ fn described(trouble: &PollTrouble) -> String {
 /// Formats the metrics in Prometheus's text format.
 pub fn metrics(vitals: &Vitals) -> String {
     let mut text = Exposition::default();
+    text.gauge("chime_up", "1 unless the health check fails.", f64::from(Health::of(vitals).status != Status::Failing));
+    text.gauge("chime_last_poll_age_seconds", "Seconds since the last poll returned.", vitals.poll_age.as_secs_f64());
     text.gauge(
-        "chime_up",
-        "1 while no reason speaks against it.",
-        f64::from(Health::of(vitals).status != Status::Failing),
+        "chime_breaker_open",
+        "1 while no calls are made because the model server keeps failing.",
+        f64::from(!vitals.guard.is_closed),
     );
-    text.gauge("chime_last_poll_age_seconds", "Since polling last came back.", vitals.poll_age.as_secs_f64());
-    text.gauge("chime_breaker_open", "1 while the model server is left alone.", f64::from(!vitals.guard.is_closed));
     let has_failed = f64::from(vitals.guard.has_failed);
-    text.gauge("chime_model_failed", "1 from a failed call of the answering model to the next success.", has_failed);
+    text.gauge("chime_model_failed", "1 if the last call of the answering model failed.", has_failed);
     let failing = vitals.guard.open_conversations as f64;
-    text.gauge("chime_conversations_failing", "Conversations in which the model keeps failing.", failing);
+    text.gauge("chime_conversations_failing", "Conversations in which calls of the model keep failing.", failing);
     if let Ok(kept) = &vitals.kept {
-        text.gauge("chime_jobs_due", "Jobs to do.", kept.jobs_due as f64);
-        text.gauge("chime_jobs_parked", "Jobs put aside.", kept.jobs_parked as f64);
+        text.gauge("chime_jobs_due", "Jobs that wait to run.", kept.jobs_due as f64);
+        text.gauge(
+            "chime_jobs_parked",
+            "Jobs that failed and are not tried again by themselves.",
+            kept.jobs_parked as f64,
+        );
         text.gauge("chime_database_bytes", "Size of the database.", kept.database_bytes as f64);
         if let Some(free) = kept.free_bytes {
             text.gauge("chime_disk_free_bytes", "Free space on the disk of the database.", free as f64);
         }
-        text.gauge("chime_model_calls_today", "Answers of the model since 00:00 UTC.", kept.today.calls as f64);
-        text.gauge("chime_prompt_tokens_today", "Tokens read since 00:00 UTC.", kept.today.tokens.prompt as f64);
+        text.gauge("chime_model_calls_today", "Calls of the model since 00:00 UTC.", kept.today.calls as f64);
+        text.gauge("chime_prompt_tokens_today", "Prompt tokens since 00:00 UTC.", kept.today.tokens.prompt as f64);
         let written = kept.today.tokens.completion as f64;
-        text.gauge("chime_completion_tokens_today", "Tokens written since 00:00 UTC.", written);
-        text.gauge("chime_cost_today", "Money spent since 00:00 UTC.", kept.today.cost_micros as f64 / 1e6);
+        text.gauge("chime_completion_tokens_today", "Tokens that the model wrote since 00:00 UTC.", written);
+        text.gauge("chime_cost_today", "Cost of the model since 00:00 UTC.", kept.today.cost_micros as f64 / 1e6);
     }
     if let Some(BackupState { age, failure, .. }) = &vitals.backups {
         let age = age.map_or(f64::INFINITY, |age| age.as_secs_f64());
         text.gauge("chime_backup_age_seconds", "Age of the newest daily backup; inf if there is none.", age);
-        text.gauge("chime_backup_failed", "1 if the last try failed.", f64::from(failure.is_some()));
+        text.gauge("chime_backup_failed", "1 if the last daily backup failed.", f64::from(failure.is_some()));
     }
     if let Some(bytes) = vitals.memory_bytes {
         text.gauge("chime_resident_memory_bytes", "Resident memory.", bytes as f64);
     }
     let waiting = || vitals.waiting.iter();
-    text.head("chime_job_kind_due", "Jobs to do, by kind; periodic ones always are.", "gauge");
+    text.head("chime_job_kind_due", "Jobs that wait to run, by kind; periodic jobs always do.", "gauge");
     text.samples("chime_job_kind_due", "kind", waiting().map(|(kind, due, _)| (*kind, *due as f64)));
-    text.head("chime_job_kind_parked", "Jobs put aside, by kind.", "gauge");
+    text.head("chime_job_kind_parked", "Jobs that failed and are not tried again by themselves, by kind.", "gauge");
     text.samples("chime_job_kind_parked", "kind", waiting().map(|(kind, _, parked)| (*kind, *parked as f64)));
     for metric in EVENT_METRICS {
         let mut counted: Vec<Counted> =
@@ -389,63 +393,63 @@ mod tests {
             ..well()
         };
         expect![[r##"
-            # HELP chime_up 1 while no reason speaks against it.
+            # HELP chime_up 1 unless the health check fails.
             # TYPE chime_up gauge
             chime_up 1
-            # HELP chime_last_poll_age_seconds Since polling last came back.
+            # HELP chime_last_poll_age_seconds Seconds since the last poll returned.
             # TYPE chime_last_poll_age_seconds gauge
             chime_last_poll_age_seconds 1.5
-            # HELP chime_breaker_open 1 while the model server is left alone.
+            # HELP chime_breaker_open 1 while no calls are made because the model server keeps failing.
             # TYPE chime_breaker_open gauge
             chime_breaker_open 0
-            # HELP chime_model_failed 1 from a failed call of the answering model to the next success.
+            # HELP chime_model_failed 1 if the last call of the answering model failed.
             # TYPE chime_model_failed gauge
             chime_model_failed 0
-            # HELP chime_conversations_failing Conversations in which the model keeps failing.
+            # HELP chime_conversations_failing Conversations in which calls of the model keep failing.
             # TYPE chime_conversations_failing gauge
             chime_conversations_failing 0
-            # HELP chime_jobs_due Jobs to do.
+            # HELP chime_jobs_due Jobs that wait to run.
             # TYPE chime_jobs_due gauge
             chime_jobs_due 2
-            # HELP chime_jobs_parked Jobs put aside.
+            # HELP chime_jobs_parked Jobs that failed and are not tried again by themselves.
             # TYPE chime_jobs_parked gauge
             chime_jobs_parked 0
             # HELP chime_database_bytes Size of the database.
             # TYPE chime_database_bytes gauge
             chime_database_bytes 4096
-            # HELP chime_model_calls_today Answers of the model since 00:00 UTC.
+            # HELP chime_model_calls_today Calls of the model since 00:00 UTC.
             # TYPE chime_model_calls_today gauge
             chime_model_calls_today 3
-            # HELP chime_prompt_tokens_today Tokens read since 00:00 UTC.
+            # HELP chime_prompt_tokens_today Prompt tokens since 00:00 UTC.
             # TYPE chime_prompt_tokens_today gauge
             chime_prompt_tokens_today 900
-            # HELP chime_completion_tokens_today Tokens written since 00:00 UTC.
+            # HELP chime_completion_tokens_today Tokens that the model wrote since 00:00 UTC.
             # TYPE chime_completion_tokens_today gauge
             chime_completion_tokens_today 80
-            # HELP chime_cost_today Money spent since 00:00 UTC.
+            # HELP chime_cost_today Cost of the model since 00:00 UTC.
             # TYPE chime_cost_today gauge
             chime_cost_today 0.469
             # HELP chime_backup_age_seconds Age of the newest daily backup; inf if there is none.
             # TYPE chime_backup_age_seconds gauge
             chime_backup_age_seconds inf
-            # HELP chime_backup_failed 1 if the last try failed.
+            # HELP chime_backup_failed 1 if the last daily backup failed.
             # TYPE chime_backup_failed gauge
             chime_backup_failed 0
             # HELP chime_resident_memory_bytes Resident memory.
             # TYPE chime_resident_memory_bytes gauge
             chime_resident_memory_bytes 1048576
-            # HELP chime_job_kind_due Jobs to do, by kind; periodic ones always are.
+            # HELP chime_job_kind_due Jobs that wait to run, by kind; periodic jobs always do.
             # TYPE chime_job_kind_due gauge
             chime_job_kind_due{kind="summary"} 2
-            # HELP chime_job_kind_parked Jobs put aside, by kind.
+            # HELP chime_job_kind_parked Jobs that failed and are not tried again by themselves, by kind.
             # TYPE chime_job_kind_parked gauge
             chime_job_kind_parked{kind="summary"} 1
-            # HELP chime_events_total What happened; message_received: a tag or reply that an answer is worked out for.
+            # HELP chime_events_total Events while questions are answered, by type; message_received: a question.
             # TYPE chime_events_total counter
             chime_events_total{type="reply_sent"} 3
-            # HELP chime_refusals_total Triggers that were one too many.
+            # HELP chime_refusals_total Questions refused by a limit, by type.
             # TYPE chime_refusals_total counter
-            # HELP chime_errors_total Errors while answering.
+            # HELP chime_errors_total Errors while questions are answered, by type.
             # TYPE chime_errors_total counter
             chime_errors_total{type="broke_off"} 0
             chime_errors_total{type="filtered"} 0
@@ -457,37 +461,37 @@ mod tests {
             chime_errors_total{type="undeliverable"} 0
             chime_errors_total{type="unreachable"} 0
             chime_errors_total{type="unusable_answer"} 0
-            # HELP chime_guards_total Asks that nothing known was relevant enough for.
+            # HELP chime_guards_total Questions refused because no source was relevant enough, by reason.
             # TYPE chime_guards_total counter
             # HELP chime_feedback_total Thumbs up and down on answers.
             # TYPE chime_feedback_total counter
-            # HELP chime_follow_ups_total What became of asks that go on with suggestions.
+            # HELP chime_follow_ups_total Questions about earlier suggestions, by result.
             # TYPE chime_follow_ups_total counter
-            # HELP chime_answers_total Answers of the model, by what they did with vectors.
+            # HELP chime_answers_total Answers of the model, by their use of vectors.
             # TYPE chime_answers_total counter
-            # HELP chime_log_lines_total Lines of warning and error.
+            # HELP chime_log_lines_total Log lines at the levels of warning and error.
             # TYPE chime_log_lines_total counter
             chime_log_lines_total{level="w\"n"} 1
             # HELP chime_updates_parked_total Updates that could not be stored, by kind.
             # TYPE chime_updates_parked_total counter
-            # HELP chime_context_cited_outside_focus_total Citations of messages outside the focus: what the choice of messages missed.
+            # HELP chime_context_cited_outside_focus_total Citations of messages outside the focus.
             # TYPE chime_context_cited_outside_focus_total counter
             chime_context_cited_outside_focus_total 0
-            # HELP chime_unfounded_statements_total Statements of answers with a number or a name that nobody gave the model.
+            # HELP chime_unfounded_statements_total Statements in answers with a number or name that is not in the prompt.
             # TYPE chime_unfounded_statements_total counter
             chime_unfounded_statements_total 0
-            # HELP chime_prompt_tokens_reused_total Tokens of prompts that the model server had in its cache.
+            # HELP chime_prompt_tokens_reused_total Prompt tokens that the model server had in its cache.
             # TYPE chime_prompt_tokens_reused_total counter
             chime_prompt_tokens_reused_total 0
-            # HELP chime_vector_distance Cosine distances of the messages and summaries that vectors found for answers.
+            # HELP chime_vector_distance Cosine distances of messages and summaries found by vectors.
             # TYPE chime_vector_distance summary
             chime_vector_distance_count 0
             chime_vector_distance_sum 0
-            # HELP chime_phase_seconds Time spent, by phase.
+            # HELP chime_phase_seconds Duration of the phases of an answer, by phase.
             # TYPE chime_phase_seconds summary
             chime_phase_seconds_count{phase="model"} 3
             chime_phase_seconds_sum{phase="model"} 4.2
-            # HELP chime_job_seconds Attempts at jobs that ended, and their time, by kind.
+            # HELP chime_job_seconds Duration of job runs, by kind.
             # TYPE chime_job_seconds summary
             chime_job_seconds_count{kind="summary"} 5
             chime_job_seconds_sum{kind="summary"} 12.3

@@ -60,7 +60,8 @@ const ERRORS: [&str; 10] = [
 ];
 
 /// Metric of the log lines at the levels of warning and error, by level.
-const LINES: EventMetric = counter("", "chime_log_lines_total", "Lines of warning and error.", "level");
+const LINES: EventMetric =
+    counter("", "chime_log_lines_total", "Log lines at the levels of warning and error.", "level");
 
 /// All metrics of log events. Messages that are only stored are not counted by log events, since there may be hundreds
 /// of them for each question.
@@ -68,43 +69,51 @@ pub const EVENT_METRICS: [EventMetric; 15] = [
     counter(
         "chat.event",
         "chime_events_total",
-        "What happened; message_received: a tag or reply that an answer is worked out for.",
+        "Events while questions are answered, by type; message_received: a question.",
         "type",
     ),
-    counter("chat.rate_limit", "chime_refusals_total", "Triggers that were one too many.", "type"),
-    EventMetric { labels: &ERRORS, ..counter("chat.error", "chime_errors_total", "Errors while answering.", "type") },
-    counter("chat.guard", "chime_guards_total", "Asks that nothing known was relevant enough for.", "reason"),
+    counter("chat.rate_limit", "chime_refusals_total", "Questions refused by a limit, by type.", "type"),
+    EventMetric {
+        labels: &ERRORS,
+        ..counter("chat.error", "chime_errors_total", "Errors while questions are answered, by type.", "type")
+    },
+    counter(
+        "chat.guard",
+        "chime_guards_total",
+        "Questions refused because no source was relevant enough, by reason.",
+        "reason",
+    ),
     counter("chat.feedback", "chime_feedback_total", "Thumbs up and down on answers.", "type"),
-    counter("chat.follow_up", "chime_follow_ups_total", "What became of asks that go on with suggestions.", "type"),
-    counter("recall.vectors", "chime_answers_total", "Answers of the model, by what they did with vectors.", "vectors"),
+    counter("chat.follow_up", "chime_follow_ups_total", "Questions about earlier suggestions, by result.", "type"),
+    counter("recall.vectors", "chime_answers_total", "Answers of the model, by their use of vectors.", "vectors"),
     LINES,
     counter("update.parked", "chime_updates_parked_total", "Updates that could not be stored, by kind.", "type"),
     counter(
         "context.cited_outside_focus",
         "chime_context_cited_outside_focus_total",
-        "Citations of messages outside the focus: what the choice of messages missed.",
+        "Citations of messages outside the focus.",
         "",
     ),
     counter(
         "answer.unfounded",
         "chime_unfounded_statements_total",
-        "Statements of answers with a number or a name that nobody gave the model.",
+        "Statements in answers with a number or name that is not in the prompt.",
         "",
     ),
     counter(
         "model.prompt_tokens_reused",
         "chime_prompt_tokens_reused_total",
-        "Tokens of prompts that the model server had in its cache.",
+        "Prompt tokens that the model server had in its cache.",
         "",
     ),
     summary(
         "recall.vectors",
         "chime_vector_distance",
-        "Cosine distances of the messages and summaries that vectors found for answers.",
+        "Cosine distances of messages and summaries found by vectors.",
         "",
     ),
-    summary("chat.metrics", "chime_phase_seconds", "Time spent, by phase.", "phase"),
-    summary("job.ended", "chime_job_seconds", "Attempts at jobs that ended, and their time, by kind.", "kind"),
+    summary("chat.metrics", "chime_phase_seconds", "Duration of the phases of an answer, by phase.", "phase"),
+    summary("job.ended", "chime_job_seconds", "Duration of job runs, by kind.", "kind"),
 ];
 
 /// Number and sum of the values counted under one label of a metric.
