@@ -162,7 +162,7 @@ pub fn new_subjects(chat: &Chat, others: &[&Question], scorers: &Scorers, into: 
     /// First message before which one of the others is asked.
     const BEGIN: usize = 8;
     /// Time from a message to a question after it.
-    const AFTER: Duration = Duration::from_secs(60);
+    const AFTER: Duration = Duration::from_mins(1);
     let messages = &chat.prepared.messages;
     for query in &chat.queries {
         let history = chat.prepared.history(&query.ask);

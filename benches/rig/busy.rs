@@ -15,10 +15,10 @@ use serde_json::Value;
 pub const SETTINGS: [(&str, &str); 4] =
     [("MEMORY", "on"), ("SESSION_IDLE", "60m"), ("MODEL_TIMEOUT", "1h"), ("ANSWER_DEADLINE", "1h")];
 const TALKS_A_DAY: u32 = 8;
-const HOUR: Duration = Duration::from_secs(3600);
-const DAY: Duration = Duration::from_secs(24 * 3600);
+const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
 /// Age from which ended sessions belong to History.
-const RECENT: Duration = Duration::from_secs(28 * 24 * 3600);
+const RECENT: Duration = Duration::from_hours(28 * 24);
 
 const PEOPLE: [&str; 9] = ["ann", "bob", "cat", "dan", "eve", "fay", "gus", "hal", "ida"];
 const SAID: [&str; 8] = [

@@ -68,7 +68,7 @@ const TICK: Duration = Duration::from_millis(20);
 /// Longest time after the load until all work is done: longer than an answer and than a throttled chat takes.
 const DRAINED_WITHIN: Duration = Duration::from_secs(180);
 /// Interval of progress lines.
-const TELL_EVERY: Duration = Duration::from_secs(60);
+const TELL_EVERY: Duration = Duration::from_mins(1);
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Outcome<ExitCode> {

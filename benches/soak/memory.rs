@@ -8,7 +8,7 @@ use crate::process::Process;
 /// Interval of measurements; shorter in a short run.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// Shortest run that can show leaks. In shorter ones caches are still filling.
-const TELLING: Duration = Duration::from_secs(30 * 60);
+const TELLING: Duration = Duration::from_mins(30);
 /// Largest ratio of the fourth quarter to the second. Its database is more than twice as large and fills more of the
 /// page caches (8 MB per connection). Losing a kilobyte with every message would double the memory.
 const MOST_BETWEEN_LIVES: f64 = 1.25;

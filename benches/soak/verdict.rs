@@ -12,7 +12,7 @@ use crate::ledger::{Due, Id, Ledger, Said};
 use crate::stage::Stage;
 
 /// Longest time between a mention without words and its author's question.
-const QUESTION_WITHIN: Duration = Duration::from_secs(60);
+const QUESTION_WITHIN: Duration = Duration::from_mins(1);
 /// Most examples listed for one kind of mistake.
 const EXAMPLES: usize = 5;
 

@@ -13,7 +13,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Time that a poll may take in addition to its timeout. Twice the sum counts as silence.
 const GRACE: Duration = Duration::from_secs(15);
 /// Time from the warning to the end of the daemon. After that time only a new process helps.
-const GIVE_UP: Duration = Duration::from_secs(10 * 60);
+const GIVE_UP: Duration = Duration::from_mins(10);
 
 /// Returns the maximum time that a working poll takes.
 pub fn patience(poll_timeout: Duration) -> Duration {

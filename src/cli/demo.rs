@@ -38,7 +38,7 @@ use chime_sandbox::{ChatMemberStatus, NewMember, PostContent};
 use chime_store::{Store, jobs, outbox};
 
 /// The chat is moved in time so that its last message has this age at the start.
-const LAST_MESSAGE_AGE: Duration = Duration::from_secs(2 * 60);
+const LAST_MESSAGE_AGE: Duration = Duration::from_mins(2);
 /// Maximum time between the sending of a message and its record in the outbox.
 const RECORDED_WITHIN: Duration = Duration::from_secs(10);
 /// Interval for checking whether the daemon still has work.

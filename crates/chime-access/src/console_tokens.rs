@@ -11,9 +11,9 @@ use ring::rand::{SecureRandom, SystemRandom};
 use chime_core::{Timestamp, UserId};
 
 /// Time for which a link to the page is valid.
-pub const LINK_LIFETIME: Duration = Duration::from_secs(10 * 60);
+pub const LINK_LIFETIME: Duration = Duration::from_mins(10);
 /// Length of a session on the page.
-pub const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
+pub const SESSION_LIFETIME: Duration = Duration::from_hours(12);
 /// Maximum number of tokens that are valid at the same time; the oldest is dropped.
 const MOST: usize = 32;
 

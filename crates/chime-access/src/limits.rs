@@ -11,11 +11,11 @@ const FLOOD_TRIGGERS: usize = 5;
 /// These triggers are a flood if they are on average closer together than this: nobody reads answers that fast.
 const FLOOD_GAP: Duration = Duration::from_secs(2);
 /// Shortest time between two explanations of a refusal in words. A refusal in between gets only a reaction.
-const SAY_AGAIN_AFTER: Duration = Duration::from_secs(60);
+const SAY_AGAIN_AFTER: Duration = Duration::from_mins(1);
 
 /// Limit on a member's commands and presses to which no other limit applies, since admins must not lose one. Nobody who
 /// uses them reaches it.
-pub const CONTROLS: RateLimit = RateLimit { triggers: 20, per: Duration::from_secs(60) };
+pub const CONTROLS: RateLimit = RateLimit { triggers: 20, per: Duration::from_mins(1) };
 
 /// Times of the recently admitted triggers, in any order, and the last refusals that were explained in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -103,7 +103,7 @@ mod tests {
 
     use super::*;
 
-    const LIMIT: RateLimit = RateLimit { triggers: 3, per: Duration::from_secs(60) };
+    const LIMIT: RateLimit = RateLimit { triggers: 3, per: Duration::from_mins(1) };
 
     fn at(secs: i64) -> Timestamp {
         Timestamp::from_secs(1_000_000 + secs)

@@ -8,19 +8,19 @@ use chime_runtime::resilience::doubled;
 use chime_telegram::TelegramError;
 
 /// Age after which an undelivered reply is given up: the conversation has moved on.
-pub const STALE_AFTER: Duration = Duration::from_secs(60 * 60);
+pub const STALE_AFTER: Duration = Duration::from_hours(1);
 /// Age of an undelivered reply after which the bot no longer tries to mark it with a reaction.
-const MARK_STALE_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
+const MARK_STALE_AFTER: Duration = Duration::from_hours(2);
 /// Maximum age of a reply at which a send of unknown outcome may be repeated. The member still expects the reply.
-pub const FRESH_FOR: Duration = Duration::from_secs(5 * 60);
+pub const FRESH_FOR: Duration = Duration::from_mins(5);
 /// Maximum number of repeats of a send whose outcome is unknown. Only such a repeat can make a reply appear twice.
 const MAX_UNKNOWN: u32 = 1;
 /// Longest time for which nothing is sent to a chat because Telegram asks for it.
-const LONGEST_HOLD: Duration = Duration::from_secs(24 * 60 * 60);
+const LONGEST_HOLD: Duration = Duration::from_hours(24);
 /// A question in a chat that Telegram closes for longer than this is not answered before it opens.
-pub const LONG_HOLD: Duration = Duration::from_secs(60);
+pub const LONG_HOLD: Duration = Duration::from_mins(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Wait before a send of unknown outcome is repeated. There is only one repeat, and most outages (a proxy that
 /// restarts, a route that changes) are shorter than this.
 const OUTAGE: Duration = Duration::from_secs(10);

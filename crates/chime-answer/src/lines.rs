@@ -12,9 +12,9 @@ use chime_core::{
 use chime_relevance::context::{ContextWindow, Entry};
 
 /// Minimum silence that gets a note between two lines. Shorter ones are visible from the times.
-const NOTED_SILENCE: Duration = Duration::from_secs(6 * 60 * 60);
+const NOTED_SILENCE: Duration = Duration::from_hours(6);
 /// Time since the last shown time of day after which a line shows it again.
-const TIME_SHOWN_AFTER: Duration = Duration::from_secs(10 * 60);
+const TIME_SHOWN_AFTER: Duration = Duration::from_mins(10);
 /// Maximum number of characters shown of an earlier answer of the bot. A model that sees its own words in full repeats
 /// them.
 const OWN_CHARS: usize = 160;

@@ -47,7 +47,7 @@ const SURE_FOCUS: f64 = 0.75;
 const MOST_NAMED: usize = 6;
 
 /// A member's messages of this time before the trigger are a matter of their own, which the trigger may be about.
-const OWN_TALK: Duration = Duration::from_secs(24 * 60 * 60);
+const OWN_TALK: Duration = Duration::from_hours(24);
 
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {

@@ -25,7 +25,7 @@ const PAGE_BREAK: char = '\u{c}';
 /// Maximum number of pages without text that are named.
 const MOST_NUMBERS: usize = 10;
 /// Time for which a text that could not be read is not tried again.
-const RETRY_UNREADABLE_AFTER: Duration = Duration::from_secs(60 * 60);
+const RETRY_UNREADABLE_AFTER: Duration = Duration::from_hours(1);
 /// Maximum number of such texts in memory; the oldest are removed.
 const MOST_UNREAD: usize = 1_000;
 

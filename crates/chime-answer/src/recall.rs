@@ -216,7 +216,7 @@ mod tests {
         RecalledSession {
             id: SessionId { chat, first: Seq(1) },
             started_at: DAY_ONE,
-            ended_at: DAY_ONE.plus(Duration::from_secs(90 * 60)),
+            ended_at: DAY_ONE.plus(Duration::from_mins(90)),
             topic: None,
             bullets: [
                 (BulletKind::Fact, ItemState::Open, "Ann told the code of the door."),

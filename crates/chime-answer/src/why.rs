@@ -20,7 +20,7 @@ const SENTENCE_CHARS: usize = 40;
 /// Maximum number of messages listed as the origin of a summary.
 const PLACES: usize = 6;
 /// A message counts as said just before the answer if it is at most this much older.
-const JUST_BEFORE: Duration = Duration::from_secs(15 * 60);
+const JUST_BEFORE: Duration = Duration::from_mins(15);
 
 /// A message that an answer used, with its current name and text.
 #[derive(Debug, Clone, PartialEq, Eq)]

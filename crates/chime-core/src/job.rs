@@ -19,7 +19,7 @@ pub use policy::{Class, Policy};
 pub const BACKLOG_SETTLES: Duration = Duration::from_secs(3);
 
 /// Time after which a question to the chat counts as unanswered.
-pub const UNANSWERED_AFTER: Duration = Duration::from_secs(60 * 60);
+pub const UNANSWERED_AFTER: Duration = Duration::from_hours(1);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {

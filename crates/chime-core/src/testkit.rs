@@ -27,7 +27,7 @@ pub const CHAT_KEY: ChatKey = ChatKey(1);
 /// Midnight before `day 1`: Monday, 5 January 2026.
 pub const DAY_ONE: Timestamp = Timestamp::from_secs(1_767_571_200);
 
-const DAY: Duration = Duration::from_secs(86_400);
+const DAY: Duration = Duration::from_hours(24);
 
 /// Parses a transcript into messages, in the order of its lines. A message's [`Seq`] is its number.
 ///

@@ -113,7 +113,7 @@ impl Zone {
     /// Returns `true` if a date without its year would be misunderstood: it is in another year and more than half a
     /// year ago.
     pub fn needs_year(self, at: Timestamp, now: Timestamp) -> bool {
-        const HALF_A_YEAR: Duration = Duration::from_secs(182 * 24 * 60 * 60);
+        const HALF_A_YEAR: Duration = Duration::from_hours(182 * 24);
         now.since(at) > HALF_A_YEAR && self.local(at).year() != self.local(now).year()
     }
 

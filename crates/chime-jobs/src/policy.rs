@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn periodic_work_comes_again_whatever_happens() {
         let job = Job { attempts: 99, ..retention(1) };
-        let hour = Duration::from_secs(3600);
+        let hour = Duration::from_hours(1);
         assert_eq!(after_failure(&job, NOW, NOW.plus(hour / 2), 0), RetryDecision::RetryAt(NOW.plus(hour)));
         assert_eq!(next_run(job.kind(), NOW, NOW.plus(hour * 2)), NOW.plus(hour * 2));
     }

@@ -34,10 +34,10 @@ const RETRIES: RetryPolicy =
 const STARTING: u32 = 15;
 
 /// Time after which a refused feature (tools, pictures) is tried again, because the server may have been updated.
-const REFUSALS_STAY: Duration = Duration::from_secs(24 * 60 * 60);
+const REFUSALS_STAY: Duration = Duration::from_hours(24);
 
 /// Time limit of one call, even if the server keeps sending.
-const LONGEST_CALL: Duration = Duration::from_secs(60 * 60);
+const LONGEST_CALL: Duration = Duration::from_hours(1);
 
 #[derive(Debug)]
 pub struct OpenAi {
@@ -444,7 +444,7 @@ impl Model {
         /// A prompt of less than this part of the refused one says little about the size between them.
         const TELLING: usize = 3;
         /// Much shorter than for other refusals: this one may have had another reason than the size.
-        const UNSIZED_STAYS: Duration = Duration::from_secs(60 * 60);
+        const UNSIZED_STAYS: Duration = Duration::from_hours(1);
         let (estimated, mut learned) = (prompt.estimated_tokens(), self.learned.lock());
         let Some(refusal) = learned.refusal.as_mut() else { return };
         if estimated >= refusal.tokens || now.since(refusal.at) >= UNSIZED_STAYS {

@@ -26,7 +26,7 @@ fn options(server: &ModelServer) -> LlmOptions {
         fallback: None,
         // Long enough for the largest answer in these tests on a busy machine.
         timeout: Duration::from_secs(30),
-        deadline: Duration::from_secs(60),
+        deadline: Duration::from_mins(1),
     }
 }
 
@@ -354,7 +354,7 @@ async fn a_call_ends_when_nobody_waits_for_it_any_more() {
     assert_eq!(server.requests().len(), 1);
 }
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 #[tokio::test]
 async fn patience_is_measured_by_our_clock_and_longer_before_the_first_word() {
@@ -610,7 +610,7 @@ fn options_that_can_never_work_are_refused_at_once() {
         base_url: "https://models.example/v1".into(),
         model: MODEL.into(),
         fallback: None,
-        timeout: Duration::from_secs(60),
+        timeout: Duration::from_mins(1),
         deadline: Duration::from_secs(90),
     };
     let check = |options: LlmOptions, expected: Expect| match Llm::new(options) {
@@ -646,7 +646,7 @@ fn the_key_is_in_no_debug_output() {
         base_url: "https://models.example/v1".into(),
         model: MODEL.into(),
         fallback: None,
-        timeout: Duration::from_secs(60),
+        timeout: Duration::from_mins(1),
         deadline: Duration::from_secs(90),
     };
     let shown = format!("{options:?} {:?}", Llm::new(options.clone()).expect("usable options"));

@@ -30,7 +30,7 @@ impl Listener {
             model: "ears".to_owned(),
             fallback: None,
             timeout: Duration::from_secs(30),
-            deadline: Duration::from_secs(60),
+            deadline: Duration::from_mins(1),
         };
         Self { transcriptions: Transcriptions::new(&options).expect("usable options"), server }
     }

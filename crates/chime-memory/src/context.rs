@@ -34,7 +34,7 @@ use chime_store::{Reader, answers, chats, messages, outbox};
 /// Maximum number of replies to a message that are loaded.
 const REPLIES: usize = 20;
 /// A message to another member that is at most this old counts as an open talk between them.
-const OPEN_TALK: Duration = Duration::from_secs(60 * 60);
+const OPEN_TALK: Duration = Duration::from_hours(1);
 /// A trigger without a reply may refer to an answer of the bot among this many messages before it.
 const OWN_ANSWER_WITHIN: usize = 5;
 

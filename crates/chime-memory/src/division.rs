@@ -103,9 +103,9 @@ mod tests {
     use super::*;
     use chime_core::ChatKey;
 
-    const RULES: SessionRules = SessionRules { idle: Duration::from_secs(3600), max_messages: 6 };
+    const RULES: SessionRules = SessionRules { idle: Duration::from_hours(1), max_messages: 6 };
     const HERE: Conversation = Conversation { chat: ChatKey(1), forum_topic: None };
-    const SPAN: Duration = Duration::from_secs(3600);
+    const SPAN: Duration = Duration::from_hours(1);
     const NOW: Timestamp = Timestamp::from_secs(10_000_000);
 
     /// Stored conversation in a test: messages and sessions, changed and divided as the daemon does it.

@@ -22,7 +22,7 @@ const SHARED: usize = 2;
 /// Number of lines after a question within which it is answered.
 const ANSWERED_WITHIN: usize = 30;
 /// Time after a question within which the next line answers it, although it is no reply.
-const NEXT_WITHIN: Duration = Duration::from_secs(30 * 60);
+const NEXT_WITHIN: Duration = Duration::from_mins(30);
 /// Minimum number of content words of a reply to an answer that is shown with it.
 const MORE_WORDS: usize = 3;
 /// Maximum number of messages of a session that are ranked.

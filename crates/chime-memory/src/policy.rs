@@ -6,11 +6,11 @@ use std::time::Duration;
 use chime_core::SummaryMethod;
 
 /// A model makes a chat's summaries only if a member has addressed the bot within this time.
-pub const ASKED_LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+pub const ASKED_LATELY: Duration = Duration::from_hours(7 * 24);
 /// Age up to which the summaries of sessions are part of Recent. Older ones are merged (“folded”) into History.
-pub const RECENT: Duration = Duration::from_secs(28 * 24 * 60 * 60);
+pub const RECENT: Duration = Duration::from_hours(28 * 24);
 /// A task or a question that is older than this no longer counts as open.
-pub const OPEN_FOR: Duration = Duration::from_secs(60 * 24 * 60 * 60);
+pub const OPEN_FOR: Duration = Duration::from_hours(60 * 24);
 /// Maximum number of sessions that are merged into History at once.
 pub const FOLDED_AT_ONCE: u32 = 20;
 

@@ -9,10 +9,10 @@ use chime_core::{
 };
 
 /// Maximum duration of a conversation without a silence; an active one is divided after it.
-const MAX_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_AGE: Duration = Duration::from_hours(24);
 /// Silence after which the next message of a person no longer continues a small session, one with too few messages for a
 /// summary. In a slow chat, most sessions would be so small.
-const SMALL_IDLE: Duration = Duration::from_secs(3 * 24 * 60 * 60);
+const SMALL_IDLE: Duration = Duration::from_hours(3 * 24);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionRules {
@@ -200,7 +200,7 @@ mod tests {
     use chime_core::testkit::{CHAT_KEY, moment, transcript};
     use chime_core::{Conversation, Role};
 
-    const RULES: SessionRules = SessionRules { idle: Duration::from_secs(3600), max_messages: 4 };
+    const RULES: SessionRules = SessionRules { idle: Duration::from_hours(1), max_messages: 4 };
 
     fn messages(chat: &str) -> Vec<SessionMessage> {
         let message = |stored: chime_core::StoredMessage| SessionMessage {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::words;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 /// Turn at which topics are scored first. From then on they are scored after every `EVERY` turns.
 const FIRST_TURN: u32 = 3;
 const EVERY: u32 = 5;

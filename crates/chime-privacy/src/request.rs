@@ -7,7 +7,7 @@ use chime_core::{MessagePlace, parse_message_link};
 
 /// Delay before the whole chat is forgotten or exported at the request of an admin who is not its creator. The chat
 /// gets a notice at once, so that the request can be cancelled.
-const ANNOUNCED: Duration = Duration::from_secs(24 * 60 * 60);
+const ANNOUNCED: Duration = Duration::from_hours(24);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ForgetRequest {

@@ -5,15 +5,15 @@ use std::time::Duration;
 use chime_core::Timestamp;
 use chime_store::retention::cutoff;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 /// Longest time to keep received updates and pages that were read.
-const UPDATES_AND_PAGES: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+const UPDATES_AND_PAGES: Duration = Duration::from_hours(14 * 24);
 /// Time to keep the data of a chat after the bot was removed from it, because the removal may have been a mistake.
-const AFTER_REMOVAL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const AFTER_REMOVAL: Duration = Duration::from_hours(30 * 24);
 
 /// Time to keep the concepts in scope of a conversation after their last change. Later the conversation is probably
 /// about something else.
-const IDLE_CONTEXT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const IDLE_CONTEXT: Duration = Duration::from_hours(30 * 24);
 
 /// If this machine's clock and Telegram's differ by more than this, no data counts as expired.
 const LARGE_SKEW: Duration = DAY;
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn the_earlier_clock_counts_and_clocks_far_apart_delete_nothing() {
         let at = |day: i64| Timestamp::from_secs(day * 86_400);
-        let an_hour = |day: i64| at(day).plus(Duration::from_secs(3600));
+        let an_hour = |day: i64| at(day).plus(Duration::from_hours(1));
         assert_eq!(expiry_clock(an_hour(400), Some(at(400)), None), ExpiryClock::By(at(400)));
         assert_eq!(expiry_clock(at(400), Some(an_hour(400)), Some(at(1))), ExpiryClock::By(at(400)));
         assert_eq!(expiry_clock(at(800), Some(at(400)), None), ExpiryClock::Refused(DAY * 400));

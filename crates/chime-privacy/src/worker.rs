@@ -26,21 +26,21 @@ const JOB_ROWS_AT_ONCE: u32 = 100;
 /// only at `QUIET_HOUR`.
 const SMALL_FILE: u64 = 64 * 1024 * 1024;
 /// A large database is rewritten at any hour once its deleted data is older than this.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
 /// Delay until the next run after the clocks could not be read or differed too much.
-const LOOK_AGAIN: Duration = Duration::from_secs(5 * 60);
+const LOOK_AGAIN: Duration = Duration::from_mins(5);
 /// The database counts as quiet if no write for an answer happened for this time.
 const QUIET: Duration = Duration::from_millis(250);
 /// Number of checks for a quiet database in one run of the job. After them, the job is scheduled again, so that other
 /// jobs can run.
 const LOOKS: u32 = 20;
 /// The job no longer waits for a quiet database if text was deleted longer ago than this.
-const NEVER_QUIET: Duration = Duration::from_secs(5 * 60);
+const NEVER_QUIET: Duration = Duration::from_mins(5);
 /// Factor: after a rewrite, the next one waits this many times its duration, because no other write is possible during
 /// a rewrite.
 const REST: u32 = 8;
 /// Longest pause between two rewrites.
-const LONGEST_REST: Duration = Duration::from_secs(5 * 60);
+const LONGEST_REST: Duration = Duration::from_mins(5);
 /// Number of retries while a reader in another program prevents emptying the write-ahead log. A running backup ends
 /// within this time; Litestream never stops reading.
 const WAITS_FOR_THE_LOG: u32 = 3;

@@ -63,7 +63,7 @@ impl Clock {
     /// system clock is set back meanwhile. If it is set forward past `until`, the wait ends within a minute.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that sleeps")]
     pub async fn sleep_until(&self, until: Timestamp) {
-        const RECHECK: Duration = Duration::from_secs(60);
+        const RECHECK: Duration = Duration::from_mins(1);
         #[cfg(feature = "testkit")]
         self.waits.notify_waiters();
         let mut moved = self.moved.subscribe();
@@ -118,7 +118,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_clock_that_is_set_back_makes_no_wait_longer() {
-        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        const DAY: Duration = Duration::from_hours(24);
         let clock = Clock::system();
         let before = clock.now();
         let wait = Duration::from_millis(20);

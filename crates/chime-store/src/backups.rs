@@ -16,23 +16,23 @@ use super::{Copied, Reader, Result, Writer, open, snapshot};
 use chime_core::Timestamp;
 use chime_core::config::BackupConfig;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 const KEPT: usize = 3;
 /// Longest age of any copy. `/privacy` states it.
-const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const KEPT_FOR: Duration = Duration::from_hours(30 * 24);
 /// A daily copy may be made this much later than the one of the day before.
-const DELAY: Duration = Duration::from_secs(2 * 60 * 60);
+const DELAY: Duration = Duration::from_hours(2);
 /// Longest time that a copy can take. A copy may be in progress while old ones are pruned, so younger directories stay.
-const COPYING_TAKES: Duration = Duration::from_secs(24 * 60 * 60);
+const COPYING_TAKES: Duration = Duration::from_hours(24);
 const TIME: &str = "%Y%m%d-%H%M%S";
 const HOUR_S: i64 = 60 * 60;
 /// A copy dated later than this after now was made while the clock was wrong.
-const CLOCK_CORRECTION: Duration = Duration::from_secs(60 * 60);
+const CLOCK_CORRECTION: Duration = Duration::from_hours(1);
 /// Hour of the day, in UTC, after which the daily copy is made. The database file is rewritten in this hour, so the
 /// copy contains no remains of deleted text.
 pub const QUIET_HOUR: i64 = 3;
 /// A copy that began this long before a deletion counts as made after it, because copies are deleted shortly before.
-const OVERLAP: Duration = Duration::from_secs(60);
+const OVERLAP: Duration = Duration::from_mins(1);
 
 /// Reason for which a copy was made. Part of its file name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -314,7 +314,7 @@ mod tests {
         crate::testkit::write_new_database(&database).await;
         let now = Timestamp::from_secs(1_767_621_720);
         let copy = |at: Timestamp| open::beside(&database, &format!(".daily-{}", at.to_utc().format(TIME)));
-        let hours_ago = |hours: u32| now.minus(Duration::from_secs(3600) * hours);
+        let hours_ago = |hours: u32| now.minus(Duration::from_hours(1) * hours);
         let future = now.plus(DAY * 400);
         for at in [hours_ago(20), hours_ago(44), future] {
             fs::write(copy(at), "").unwrap();
@@ -324,7 +324,7 @@ mod tests {
         assert!(!make(now), "the newest is 20 hours old");
         let state = daily(&database, folder.path(), now).unwrap();
         assert_eq!(state, DailyCopies { newest: Some(hours_ago(20)), from_future: vec![copy(future)] });
-        let tomorrow = now.plus(Duration::from_secs(6 * 3600));
+        let tomorrow = now.plus(Duration::from_hours(6));
         assert!(make(tomorrow));
         let left = [hours_ago(20), hours_ago(44), future, tomorrow].map(|at| copy(at).exists());
         assert_eq!(left, [true, true, false, true]);
@@ -339,7 +339,7 @@ mod tests {
         let made = fs::metadata(&directory).unwrap().modified().unwrap();
         let made = Timestamp::from_secs(DateTime::<Utc>::from(made).timestamp());
         let database = folder.path().join("chime.db");
-        assert_eq!(prune(&database, made.plus(Duration::from_secs(60))).unwrap(), 0);
+        assert_eq!(prune(&database, made.plus(Duration::from_mins(1))).unwrap(), 0);
         assert!(directory.exists(), "it may still be under way");
         assert_eq!(prune(&database, made.plus(DAY * 2)).unwrap(), 1);
         assert!(!directory.exists());
@@ -353,7 +353,7 @@ mod tests {
         let made = fs::metadata(&copy).unwrap().modified().unwrap();
         let made = Timestamp::from_secs(DateTime::<Utc>::from(made).timestamp());
         let database = folder.path().join("chime.db");
-        assert_eq!(prune(&database, made.plus(Duration::from_secs(60))).unwrap(), 0, "it may still be under way");
+        assert_eq!(prune(&database, made.plus(Duration::from_mins(1))).unwrap(), 0, "it may still be under way");
         assert_eq!(prune(&database, made.plus(DAY * 2)).unwrap(), 1);
         assert!(!copy.exists());
     }
@@ -391,7 +391,7 @@ mod tests {
     #[test]
     fn a_copy_is_due_each_day_in_the_quiet_hour_and_later_if_it_was_missed() {
         let midnight = Timestamp::from_secs(1_767_571_200);
-        let at = |day: u32, hour: u32| midnight.plus(DAY * day + Duration::from_secs(3600) * hour);
+        let at = |day: u32, hour: u32| midnight.plus(DAY * day + Duration::from_hours(1) * hour);
         let table = [
             (None, at(0, 12), true),
             (Some(at(0, 12)), at(1, 2), false),

@@ -152,7 +152,7 @@ pub fn set_ephemeral_refused(tx: &Writer<'_>, chat: ChatId, at: Option<Timestamp
 
 /// Returns `true` if Telegram refused to show a message to one member of the chat alone within the last day.
 pub fn refuses_ephemeral(conn: &Reader, chat: ChatId, now: Timestamp) -> Result<bool> {
-    const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+    const TRIED_AGAIN_AFTER: Duration = Duration::from_hours(24);
     conn.any(
         "SELECT 1 FROM chat WHERE telegram_chat_id = :chat AND ephemeral_refused_at > :since",
         params! { ":chat": chat, ":since": now.minus(TRIED_AGAIN_AFTER) },
@@ -169,7 +169,7 @@ pub fn set_sending_refused(tx: &Writer<'_>, chat: ChatId, at: Option<Timestamp>)
 
 /// Returns `true` if the bot lacked the right to send to the chat a few minutes ago.
 pub fn refuses_sending(conn: &Reader, chat: ChatId, now: Timestamp) -> Result<bool> {
-    const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(5 * 60);
+    const TRIED_AGAIN_AFTER: Duration = Duration::from_mins(5);
     conn.any(
         "SELECT 1 FROM chat WHERE telegram_chat_id = :chat AND sending_refused_at BETWEEN :since AND :now",
         params! { ":chat": chat, ":since": now.minus(TRIED_AGAIN_AFTER), ":now": now },

@@ -25,7 +25,7 @@ pub(super) const SUMMARY_ORDER: &str =
                        THEN ended_at ELSE 1e12 - ended_at END, session.id";
 
 /// Time span of changes that share one note. So a busy chat has few notes.
-pub const NOTE_SPAN: Duration = Duration::from_secs(3600);
+pub const NOTE_SPAN: Duration = Duration::from_hours(1);
 
 /// Records that a message sent at `at` was added, changed or deleted, so that the sessions there are divided again.
 pub fn note(tx: &Writer<'_>, conversation: Conversation, at: Timestamp) -> Result<()> {

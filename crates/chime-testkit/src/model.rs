@@ -381,7 +381,7 @@ mod tests {
     #[tokio::test]
     async fn a_hanging_reply_ends_with_its_release_and_a_slow_one_with_the_clock() {
         let (server, http) = started().await;
-        let hour = Duration::from_secs(3600);
+        let hour = Duration::from_hours(1);
         server.script([Reply::Hang, Reply::Slow(hour, "Friday.".into())]);
         let url = format!("{}/chat/completions", server.base_url());
         let (hung, ()) = tokio::join!(http.post(&url).json(&json!({})).send(), async {

@@ -94,7 +94,7 @@ impl World {
     /// Returns a clock that begins at noon, so that "yesterday" and "this morning" mean the same whenever tests run.
     fn noon() -> Clock {
         let clock = Clock::system();
-        let noon = clock.now().next_day().plus(Duration::from_secs(12 * 3600));
+        let noon = clock.now().next_day().plus(Duration::from_hours(12));
         clock.advance(noon.since(clock.now()));
         clock
     }

@@ -9,7 +9,7 @@ use chime_core::{Timestamp, Zone};
 
 /// Silence, such as a night. What was said since the last one is moved in time separately from the messages before it, so
 /// that its shorter pauses stay as they are.
-const QUIET: Duration = Duration::from_secs(8 * 60 * 60);
+const QUIET: Duration = Duration::from_hours(8);
 const DAY_SECS: i64 = 24 * 60 * 60;
 
 /// Chat from a file, with which the demo starts.

@@ -32,9 +32,9 @@ use chime_store::{Priority, Store, Writer};
 
 /// Interval between requests for the server's facts (context size, parallel calls, speed) until it answers the first
 /// time.
-const ASK_AGAIN: Duration = Duration::from_secs(60);
+const ASK_AGAIN: Duration = Duration::from_mins(1);
 /// Interval after the first answer. The requests go on, because the operator may replace the model.
-const LOOK_AGAIN: Duration = Duration::from_secs(10 * 60);
+const LOOK_AGAIN: Duration = Duration::from_mins(10);
 /// Longest time that calls wait for the first request of the server's facts after the start.
 const FACTS_WITHIN: Duration = Duration::from_secs(2);
 /// Delay before a background call is retried that was cancelled because an answer needed its slot.

@@ -61,7 +61,7 @@ impl AskError {
     /// Returns the time after which the same call may succeed, or `None` if repeating it today is useless.
     pub fn retry_after(&self) -> Option<Duration> {
         /// Delay that is used if the error names none.
-        const A_WHILE: Duration = Duration::from_secs(60);
+        const A_WHILE: Duration = Duration::from_mins(1);
         match self {
             Self::BreakerOpen { retry_after, .. } | Self::GaveWay { retry_after } => Some(*retry_after),
             Self::RetryLater(error) => match error.recovery() {

@@ -25,7 +25,7 @@ use chime_store::{Priority, Writer, answers, jobs, memory, messages};
 
 /// Maximum age of answers that are scanned for concepts. After the database is rebuilt, the answers of this period are
 /// scanned again.
-const SINCE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const SINCE: Duration = Duration::from_hours(30 * 24);
 /// Maximum number of answers scanned in one run.
 const AT_ONCE: u32 = 20;
 /// Maximum number of characters of the question, and of the answer, that the model gets.

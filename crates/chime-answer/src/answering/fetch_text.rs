@@ -18,7 +18,7 @@ use chime_store::{Priority, messages};
 /// Maximum time for a page with all its redirects.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A page that was read longer ago is fetched again.
-const KEPT: Duration = Duration::from_secs(14 * 24 * 60 * 60);
+const KEPT: Duration = Duration::from_hours(14 * 24);
 /// Maximum number of kept texts that are searched: those read last.
 const MOST_KEPT: u32 = 50;
 /// Maximum length of these texts together, in bytes.

@@ -41,7 +41,7 @@ const FAR: u32 = 500;
 const CHOICE_WORDS: usize = 4;
 
 /// If the bot wrote the newest message within this time, a question refers to it even after a silence that ends sessions.
-const ANSWER_STANDS: Duration = Duration::from_secs(24 * 60 * 60);
+const ANSWER_STANDS: Duration = Duration::from_hours(24);
 
 /// A question, before its suggestion is found.
 pub struct FollowUpQuestion<'a> {

@@ -31,13 +31,13 @@ use chime_store::consent;
 use chime_telegram::TelegramError;
 
 /// Limit on the answers in one chat, and on those for one user.
-const LIMIT: RateLimit = RateLimit { triggers: 5, per: Duration::from_secs(60 * 60) };
+const LIMIT: RateLimit = RateLimit { triggers: 5, per: Duration::from_hours(1) };
 /// Time that the model has for an answer.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
+const ANSWERED_WITHIN: Duration = Duration::from_mins(1);
 /// Number of questions that are answered at the same time.
 const AT_ONCE: usize = 4;
 /// Longest pause that Telegram may ask for before the answer replaces the first line.
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 /// Maximum number of characters read of a message, and written in an answer.
 const READ_CHARS: usize = 4000;
 const WRITTEN_CHARS: usize = 3000;

@@ -40,10 +40,10 @@ use chime_store::{Reader, consent, messages, topic_names, usage};
 pub(super) const LANGUAGE_OF_QUESTION: &str = "the language and script of the question";
 const LANGUAGE_OF_MESSAGES: &str = "the language and script of the messages";
 /// A member who wrote within this time counts as present.
-const LATELY: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const LATELY: Duration = Duration::from_hours(7 * 24);
 
 /// Age of a question that nobody asked the bot from which on an answer is of no use, such as after a downtime.
-const TOO_LATE: Duration = Duration::from_secs(3 * 60 * 60);
+const TOO_LATE: Duration = Duration::from_hours(3);
 
 /// A photo that is attached to the prompt.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use crate::stream::Traffic;
 use chime_core::{ChatId, Timestamp};
 
 /// Period over which messages are counted.
-const COUNTED: Duration = Duration::from_secs(60);
+const COUNTED: Duration = Duration::from_mins(1);
 
 /// Recent messages and throttling by chat. Kept only in memory: after a restart, Telegram refuses once more. Chats
 /// without either are removed.

@@ -10,7 +10,6 @@ use chime_store::{Reader, chat_settings, chats, consent, jobs, messages};
 
 /// Largest number of such answers in a chat within a day.
 const MOST_A_DAY: u64 = 3;
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of later messages that are read for an answer by a member.
 const LATER: usize = 50;
 
@@ -24,7 +23,7 @@ pub(super) fn is_left_open(conn: &Reader, at: MessageAt, now: Timestamp) -> chim
     if chat_settings::get(conn, asked.conversation(), AMBIENT)? != Some(true)
         || !Languages::shipped().is_question(&message.text)
         || consent::is_withheld(conn, chat.key, message)?
-        || jobs::done_since(conn, JobKind::Ambient, at.chat, now.minus(DAY))? >= MOST_A_DAY
+        || jobs::done_since(conn, JobKind::Ambient, at.chat, now.minus(Duration::from_hours(24)))? >= MOST_A_DAY
     {
         return Ok(false);
     }

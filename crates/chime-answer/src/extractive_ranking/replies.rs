@@ -12,7 +12,7 @@ const OF_QUESTION: f64 = 0.9;
 /// Share of a message's match that a reply to it inherits, if the message is not a question.
 const OF_REMARK: f64 = 0.5;
 /// Maximum time between a question and the next message for that message to count as its answer without being a reply.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
+const ANSWERED_WITHIN: Duration = Duration::from_mins(30);
 
 /// Returns the place of the message that the entry at `place` continues: the one it replies to, else the one that
 /// another member wrote just before.

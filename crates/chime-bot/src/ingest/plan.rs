@@ -6,7 +6,7 @@ use chime_core::trigger::{Trigger, TriggerKind};
 use chime_core::{JobPayload, MessageAt, Timestamp};
 
 /// Maximum age of a message at which an edit can still turn it into a question. Later, the members have read on.
-const TAGGED_LATER: Duration = Duration::from_secs(15 * 60);
+const TAGGED_LATER: Duration = Duration::from_mins(15);
 
 /// Action for a message, in addition to storing it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::config::llm::{ModelConfig, host_of};
 use crate::config::settings::{Settings, base_url};
 use crate::{ChatKind, LinkReading, Zone};
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreConfig {

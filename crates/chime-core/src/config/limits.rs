@@ -102,7 +102,7 @@ impl std::fmt::Display for RateLimit {
 }
 
 fn rate(raw: &str) -> Option<Option<RateLimit>> {
-    const RANGE: std::ops::RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(24 * 60 * 60);
+    const RANGE: std::ops::RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(24);
     match raw.to_ascii_lowercase().as_str() {
         "off" => return Some(None),
         "on" => return Some(Some(RateLimit::default())),

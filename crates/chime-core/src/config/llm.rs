@@ -115,7 +115,7 @@ fn listed_models(raw: &str) -> Option<Vec<ListedModel>> {
 impl LlmConfig {
     pub fn load(settings: &Settings<'_>) -> Self {
         const NAME: &str = "the name of a model, as its server knows it";
-        let range = Duration::from_millis(100)..=Duration::from_secs(3600);
+        let range = Duration::from_millis(100)..=Duration::from_hours(1);
         let has_server =
             [&keys::OPENAI_API_KEY, &keys::OPENAI_BASE_URL].into_iter().any(|key| settings.raw(key).is_some());
         if !has_server && settings.raw(&keys::MODEL).is_some() {

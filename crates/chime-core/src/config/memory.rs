@@ -40,7 +40,7 @@ pub enum Redaction {
 
 impl MemoryConfig {
     pub fn load(settings: &Settings<'_>) -> Self {
-        let idle = Duration::from_secs(60)..=Duration::from_secs(24 * 60 * 60);
+        let idle = Duration::from_mins(1)..=Duration::from_hours(24);
         let redactions = [("off", Redaction::Off), ("summaries", Redaction::Summaries), ("all", Redaction::All)];
         let max_messages = settings.count(&keys::SESSION_MAX_MESSAGES, 20..=2000);
         Self {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::config::keys;
 use crate::config::settings::Settings;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const DAY: Duration = Duration::from_hours(24);
 /// Largest number of days, a hundred years. Messages are kept forever with 0.
 const MOST_DAYS: usize = 36_500;
 

@@ -9,8 +9,8 @@ use super::policy::{Class, MINUTE, Policy};
 use super::{MessageAt, ParsedTrigger};
 use crate::{AnswerId, ChatId, ChatKey, CommandName, Conversation, ForumTopicId, Seq, SessionId, Timestamp, UserId};
 
-const TEN_MINUTES: Duration = Duration::from_secs(10 * 60);
-const HOUR: Duration = Duration::from_secs(60 * 60);
+const TEN_MINUTES: Duration = Duration::from_mins(10);
+const HOUR: Duration = Duration::from_hours(1);
 
 /// Declares [`JobPayload`] and [`JobKind`] from one table. An entry gives: documentation, payload fields, name in the
 /// database, key (unique within the kind), lane and policy.

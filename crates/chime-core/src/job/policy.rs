@@ -5,8 +5,7 @@ use std::time::Duration;
 /// A job is parked, that is, not run again, after this many crashes of the process during the job, because it may cause
 /// them.
 const CRASHES: u32 = 8;
-pub(super) const MINUTE: Duration = Duration::from_secs(60);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const MINUTE: Duration = Duration::from_mins(1);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
@@ -53,7 +52,7 @@ impl Policy {
         attempts: 8,
         pauses: (Duration::from_millis(500), MINUTE),
         ends_with_chat: true,
-        row_kept: DAY.saturating_mul(30),
+        row_kept: Duration::from_hours(30 * 24),
         every: None,
         first_after: Duration::from_secs(1),
     };
@@ -64,8 +63,8 @@ impl Policy {
         per_lane: 1,
         places: 2,
         attempts: 30,
-        pauses: (Duration::from_secs(30), MINUTE.saturating_mul(60)),
-        row_kept: DAY,
+        pauses: (Duration::from_secs(30), Duration::from_hours(1)),
+        row_kept: Duration::from_hours(24),
         ..Self::ANSWERING
     };
 

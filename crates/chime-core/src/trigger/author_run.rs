@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::{Kind, Message, StoredMessage};
 
 /// Longest pause between two messages of one question.
-const PAUSE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_mins(1);
 /// Largest number of messages before the trigger that are returned.
 const MOST: usize = 5;
 

@@ -23,7 +23,7 @@ mod tests {
 
     #[test]
     fn reading_takes_as_long_as_the_learned_speed_says() {
-        let first = |tokens, speed| first_word(Duration::from_secs(60), tokens, speed).as_secs();
+        let first = |tokens, speed| first_word(Duration::from_mins(1), tokens, speed).as_secs();
         assert_eq!(first(2000, None), 300);
         assert_eq!(first(2000, Some(5000.0)), 60, "never less than later");
         assert_eq!(first(3000, Some(50.0)), 180);

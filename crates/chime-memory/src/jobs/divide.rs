@@ -24,7 +24,7 @@ const UPGRADES_AT_ONCE: u32 = 5;
 const MOMENT: Duration = Duration::from_secs(1);
 
 /// Sessions that ended longer ago are logged at debug level only: an import or a long downtime closes many at once.
-pub(super) const LONG_AGO: Duration = Duration::from_secs(24 * 60 * 60);
+pub(super) const LONG_AGO: Duration = Duration::from_hours(24);
 
 /// Result of dividing one page of messages of a conversation.
 struct DividedPage {

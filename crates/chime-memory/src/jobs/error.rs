@@ -11,7 +11,7 @@ use chime_store::StoreError;
 /// Number of attempts with unusable output after which the model is not asked again.
 const WORTHWHILE: u32 = 3;
 /// Delay before the next attempt if the daily tokens are used up.
-const BUDGET_AGAIN: Duration = Duration::from_secs(60 * 60);
+const BUDGET_AGAIN: Duration = Duration::from_hours(1);
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StepError {

@@ -21,7 +21,7 @@ use chime_store::{Reader, chats, item_marks, memory, messages, summaries};
 /// Maximum number of sessions that are read, the newest first.
 const SESSIONS: u32 = 2000;
 /// Time for which items that are done are still shown.
-const SHOWN_DONE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const SHOWN_DONE: Duration = Duration::from_hours(7 * 24);
 /// Maximum number of items in a list, of done items in it, and of items in a prompt.
 const MOST: usize = 20;
 const MOST_DONE: usize = 5;

@@ -20,7 +20,7 @@ use chime_llm::AnswerFormat;
 const PART_TOKENS: usize = 4000;
 const PART: Caps = Caps { bullets: 8, tokens: 400 };
 /// Time after the end of its period in which a recap gives way to answers. Then it is made without the model.
-const GIVES_WAY: Duration = Duration::from_secs(60 * 60);
+const GIVES_WAY: Duration = Duration::from_hours(1);
 
 impl Memory {
     /// Returns the points of a recap of `said` (messages up to `until`, oldest first), each with its source messages,

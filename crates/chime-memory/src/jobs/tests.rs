@@ -27,7 +27,7 @@ use chime_store::forget::{ForgetOptions, Replacement};
 use chime_store::testkit::write_new_database;
 use chime_store::{Priority, Store, chats, forget, jobs, memory as kept, messages, sessions, summaries};
 
-const HOUR: Duration = Duration::from_secs(3600);
+const HOUR: Duration = Duration::from_hours(1);
 const HERE: Conversation = Conversation { chat: CHAT_KEY, forum_topic: None };
 
 struct Bench {

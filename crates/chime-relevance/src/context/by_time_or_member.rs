@@ -27,10 +27,10 @@ const NEWEST_OF_MEMBERS: usize = 12;
 const TALK: usize = 8;
 /// Minimum and maximum absence of the asker at which "news" means everything since their last message. After a shorter
 /// or longer absence, it means everything within the last [`NEWS`].
-const AWAY: (Duration, Duration) = (Duration::from_secs(6 * 3600), Duration::from_secs(30 * 86_400));
+const AWAY: (Duration, Duration) = (Duration::from_hours(6), Duration::from_secs(30 * 86_400));
 const NEWS: Duration = Duration::from_secs(7 * 86_400);
 /// Maximum silence between a member's messages of one visit.
-const PRESENT: Duration = Duration::from_secs(10 * 60);
+const PRESENT: Duration = Duration::from_mins(10);
 
 /// Range of messages to load for a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,7 @@ pub struct SeedRule {
 
 impl Default for SeedRule {
     fn default() -> Self {
-        Self { lookback_limit: 20, time_threshold: Duration::from_secs(60 * 60) }
+        Self { lookback_limit: 20, time_threshold: Duration::from_hours(1) }
     }
 }
 

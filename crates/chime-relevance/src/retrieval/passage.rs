@@ -44,7 +44,7 @@ pub fn put_beside(passages: &mut [Passage<'_>], places: impl Iterator<Item = (Op
 }
 
 /// Silence that ends a session if sessions are derived from the times of messages.
-pub const SESSION_SILENCE: Duration = Duration::from_secs(60 * 60);
+pub const SESSION_SILENCE: Duration = Duration::from_hours(1);
 
 /// Splits messages into sessions by their times, oldest first, and returns the session number of each message, from 0.
 /// A silence longer than `silence` begins a new session.

@@ -30,7 +30,7 @@ mod tests {
     #[tokio::test]
     async fn work_that_hangs_ends_with_the_clock() {
         let clock = Clock::system();
-        let hour = Duration::from_secs(3600);
+        let hour = Duration::from_hours(1);
         let (outcome, ()) = tokio::join!(within(&clock, hour, pending::<()>()), async { clock.advance(hour) });
         assert_eq!(outcome, None);
     }

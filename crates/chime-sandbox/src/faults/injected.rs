@@ -154,7 +154,7 @@ struct ChatFlood {
 impl Flood {
     /// Returns the seconds that the caller has to wait, or `None` if the call is allowed.
     fn wait(&mut self, call: &ReceivedCall) -> Option<u64> {
-        const MINUTE: Duration = Duration::from_secs(60);
+        const MINUTE: Duration = Duration::from_mins(1);
         const ON_ITS_WAY: Duration = Duration::from_secs(1);
         let chat = call.params.get("chat_id").and_then(Value::as_i64).filter(|chat| *chat < 0)?;
         if !call.is("sendMessage") && !call.is("editMessageText") {

@@ -96,10 +96,10 @@ async fn a_call_hangs_until_it_is_released() {
 #[tokio::test]
 async fn a_delay_is_one_of_the_clock() {
     let desk = Desk::open().await;
-    desk.sandbox.fault("getMe", Fault::Delay(Duration::from_secs(3600)), 1);
+    desk.sandbox.fault("getMe", Fault::Delay(Duration::from_hours(1)), 1);
     let wait = async {
         desk.sandbox.called("getMe", 1).await;
-        desk.clock.advance(Duration::from_secs(3600));
+        desk.clock.advance(Duration::from_hours(1));
     };
     let (answer, ()) = tokio::join!(desk.call("getMe", json!({})), wait);
     assert_eq!(Desk::result(&answer)["username"], "bot");

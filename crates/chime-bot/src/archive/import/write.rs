@@ -17,7 +17,7 @@ use chime_store::messages::TakenIn;
 use chime_store::{Reader, Writer, chats, consent, jobs, messages, sessions};
 
 /// Maximum time by which a clock may be ahead. A message of a later time is damaged: it would be the newest for ever.
-const AHEAD: Duration = Duration::from_secs(24 * 60 * 60);
+const AHEAD: Duration = Duration::from_hours(24);
 /// Minimum number of stored texts for the chat's language to be trusted. With fewer, the import detects the language.
 const KNOWN_WELL: usize = 30;
 

@@ -21,7 +21,7 @@ use chime_telegram::{RawUpdate, TelegramError};
 
 /// Age after which the stored offset (the id of the next update) is not used any more. After a week without updates,
 /// Telegram continues with a random id; this is a day less.
-const OFFSET_LIVES: Duration = Duration::from_secs(6 * 24 * 3600);
+const OFFSET_LIVES: Duration = Duration::from_hours(6 * 24);
 
 /// Worker that polls for updates until it is stopped.
 pub struct Ingest {

@@ -13,7 +13,7 @@ pub const SETTLES: Duration = Duration::from_millis(1500);
 /// Maximum time between two messages that are sent together. Telegram's times are whole seconds.
 const AT_ONCE: Duration = Duration::from_secs(2);
 /// Maximum time between the mention and the question.
-const WITHIN: Duration = Duration::from_secs(60);
+const WITHIN: Duration = Duration::from_mins(1);
 /// Number of messages before the question in which the mention is searched.
 const LOOKED_AT: usize = 6;
 /// Number of messages before the question whose authors count as present, so that the question may be addressed to

@@ -19,9 +19,9 @@ const ANCHOR_SPAN: f64 = 8.0;
 /// Number of the newest messages of members that are shown whatever their score is.
 const JUST_SAID: usize = 3;
 /// Maximum time between the trigger and a message that is shown whatever its score is.
-const JUST_NOW: Duration = Duration::from_secs(10 * 60);
+const JUST_NOW: Duration = Duration::from_mins(10);
 /// The same for a message of the running talk, which is shown in larger windows.
-const RUNNING_TALK: Duration = Duration::from_secs(24 * 60 * 60);
+const RUNNING_TALK: Duration = Duration::from_hours(24);
 
 /// Returns the messages of the conversation before the trigger with scores from 0 to 1, newest first. `likely` holds
 /// the probability that each belongs to the focus.
