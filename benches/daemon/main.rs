@@ -19,6 +19,7 @@ mod scene;
 
 use std::path::PathBuf;
 
+use chime_eval::arguments::count;
 use clap::Parser;
 
 use crate::daemon::Daemon;
@@ -30,13 +31,13 @@ use crate::scene::{SEARCHES, Scene};
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Measure also with this many messages in the database: 200k, 1m
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = count::<usize>)]
     messages: Option<usize>,
     /// Number of mentions to answer, one after the other
     #[arg(long, default_value_t = 300)]
     mentions: usize,
     /// Number of messages to store for the throughput
-    #[arg(long, value_name = "N", value_parser = count, default_value = "50k")]
+    #[arg(long, value_name = "N", value_parser = count::<usize>, default_value = "50k")]
     updates: usize,
     /// Measure only the memory in a flood of long messages
     #[arg(long)]
@@ -137,14 +138,4 @@ async fn with_history(arguments: &Arguments, messages: usize) -> Outcome<Filled>
         resident_mb: daemon.process.resident_mb()?,
         database_mb: measure::megabytes(std::fs::metadata(scene.database())?.len()),
     })
-}
-
-/// Parses `10k`, `1m` or plain digits.
-fn count(written: &str) -> Result<usize, String> {
-    let (digits, unit) = match written.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1_000),
-        None => written.strip_suffix(['m', 'M']).map_or((written, 1), |digits| (digits, 1_000_000)),
-    };
-    let number = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
-    number.ok_or_else(|| "a number like 50k or 1m".to_owned())
 }

@@ -15,8 +15,8 @@ use chime_runtime::clock::Stopwatch;
 use crate::Outcome;
 use crate::memory::Memory;
 use crate::process::{Process, Surroundings};
-use crate::random::Random;
 use crate::stage::Stage;
+use chime_eval::synthetic::Random;
 
 /// Longest time for a graceful stop.
 const STOP_WITHIN: Duration = Duration::from_secs(10);

@@ -10,9 +10,9 @@ use chime_core::{ChatId, ForumTopicId, MessageId, Timestamp, UserId};
 use chime_sandbox::{BotAction, Cursor, Post, PostContent};
 
 use crate::ledger::{Due, Ledger, Said};
-use crate::random::Random;
 use crate::stage::{Place, Stage};
 use crate::words::{ASKS, CHATTER, pick};
+use chime_eval::synthetic::Random;
 
 /// Messages per second in a burst, in a lull and in between, each with its share in percent.
 const RATES: [(u64, f64); 5] = [(15, 0.0), (25, 6.0), (35, 22.0), (20, 50.0), (5, 120.0)];

@@ -16,8 +16,6 @@ mod memory;
 mod mischief;
 #[path = "../rig/process.rs"]
 mod process;
-#[path = "../rig/random.rs"]
-mod random;
 mod report;
 mod stage;
 mod verdict;

@@ -10,8 +10,8 @@ use chime_testkit::Reply;
 use rusqlite::Connection;
 
 use crate::Outcome;
-use crate::random::Random;
 use crate::stage::Stage;
+use chime_eval::synthetic::Random;
 
 /// Pause between two faults of a kind, in milliseconds. Longer than the wait before a lost send is repeated: a send
 /// that is lost twice is given up, since nobody knows whether it arrived.

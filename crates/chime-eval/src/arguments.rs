@@ -90,13 +90,13 @@ pub struct EvalAnswersOptions {
 #[derive(Debug, Args)]
 pub struct EvalSpeedOptions {
     /// Messages in the database, such as 10k or 1m; several sizes are measured one after the other
-    #[arg(long, value_name = "N,...", value_parser = count, value_delimiter = ',', default_value = "100k")]
+    #[arg(long, value_name = "N,...", value_parser = count::<u32>, value_delimiter = ',', default_value = "100k")]
     pub messages: Vec<u32>,
     /// Also measure recall in this many sessions of ten messages, such as 50k, each with summary, tags and vectors
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = count::<u32>)]
     pub sessions: Option<u32>,
     /// Number of chats for these sessions
-    #[arg(long, value_name = "N", value_parser = count, default_value = "1", requires = "sessions")]
+    #[arg(long, value_name = "N", value_parser = count::<u32>, default_value = "1", requires = "sessions")]
     pub chats: u32,
     /// Plot the costs by size as bars
     #[arg(long, conflicts_with = "json")]
@@ -107,12 +107,12 @@ pub struct EvalSpeedOptions {
 }
 
 /// Parses `10k`, `1m` or plain digits.
-fn count(written: &str) -> Result<u32, String> {
+pub fn count<T: TryFrom<u32>>(written: &str) -> Result<T, String> {
     let (digits, unit) = match written.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),
         None => written.strip_suffix(['m', 'M']).map_or((written, 1), |digits| (digits, 1_000_000)),
     };
-    let number = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(unit));
+    let number = digits.parse::<u32>().ok().and_then(|number| T::try_from(number.checked_mul(unit)?).ok());
     number.ok_or_else(|| "a number like 50k or 1m".to_owned())
 }
 

@@ -100,6 +100,7 @@ pub fn word(mut number: u64) -> String {
 }
 
 /// SplitMix64 generator: the same seed gives the same chat.
+#[derive(Debug, Clone, Default)]
 pub struct Random(pub u64);
 
 impl Random {
