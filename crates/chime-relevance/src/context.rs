@@ -24,10 +24,10 @@
 //!    step.
 //! 6. **Novelty** (`novelty`): the probability that the trigger starts a new subject. If it is high, the focus is empty
 //!    and the window short.
-//! 7. **Selection** (`select`): the set with the highest expected F1 is the *focus* of the window. `pick` runs steps 3
-//!    to 7.
-//! 8. **Further back** (`retrieval`): with the question and the focus as a query, the retrieval engine finds messages
-//!    older than all candidates, and a classifier reranks them. For a standalone question (`open_question`) the whole
+//! 7. **Selection** (`expected_f1`): the set with the highest expected F1 is the *focus* of the window. `pick` runs
+//!    steps 3 to 7.
+//! 8. **Further back** (`older_messages`): with the question and the focus as a query, the retrieval engine finds
+//!    messages older than all candidates, and a classifier reranks them. For a standalone question (`open_question`) the whole
 //!    conversation is searched for stretches that hold its words (`past`): they fill up to six tenths of the window.
 //!    In a conversation longer than the candidates, the best one joins the focus if it fits the question well.
 //! 9. **Surroundings** (`window/surroundings`): the next messages of the same ranking, with a small bonus for recency,
@@ -47,6 +47,7 @@ pub mod candidates;
 pub mod central;
 pub mod context_window;
 pub mod contributions;
+pub mod expected_f1;
 pub mod explain;
 pub mod features;
 pub mod focus;
@@ -56,6 +57,7 @@ pub mod linear;
 pub mod long_thread;
 pub mod meanings;
 pub mod novelty;
+pub mod older_messages;
 pub mod open_question;
 pub mod params;
 pub mod past;
@@ -63,9 +65,7 @@ pub mod pick;
 mod program_output;
 pub mod relatedness;
 pub mod replies;
-pub mod retrieval;
 pub mod seed;
-pub mod select;
 pub mod subjects;
 pub mod threads;
 pub mod weights;
@@ -81,6 +81,8 @@ pub use explain::{Explained, explain};
 pub use features::message::{MessageFeatures, without_bots};
 pub use history::{History, Sources, Summarized};
 pub use long_thread::{MAX_THREAD_TOKENS, ThreadLimits, ThreadMessage, oldest_part};
+pub use older_messages::query::OlderQuery;
+pub use older_messages::rerank::{RerankWeights, Reranked, rerank};
 pub use open_question::{OpenQuestion, read as read_question};
 pub use params::Params;
 pub use past::Past;
@@ -88,8 +90,6 @@ pub use pick::training;
 pub use program_output::is_output;
 pub use replies::antecedents::{Antecedent, Antecedents};
 pub use replies::model::ReplyModel;
-pub use retrieval::query::OlderQuery;
-pub use retrieval::rerank::{RerankWeights, Reranked, rerank};
 pub use seed::SeedRule;
 pub use weights::Scorers;
 pub use window::{Focused, get_smart_context, get_smart_context_with};

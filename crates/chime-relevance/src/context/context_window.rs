@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::context::retrieval::rerank::Reranked;
+use crate::context::older_messages::rerank::Reranked;
 use chime_core::{Chosen, MessageId, Omitted, Part, Reason, Seq, StoredMessage};
 
 /// Messages for one answer in order of time, each with the reason for its selection.

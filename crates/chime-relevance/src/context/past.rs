@@ -1,8 +1,8 @@
 //! Interface for finding messages older than the fetched ones; the caller implements it.
 
+use crate::context::older_messages::query::OlderQuery;
+use crate::context::older_messages::rerank::Reranked;
 use crate::context::open_question::OpenQuestion;
-use crate::context::retrieval::query::OlderQuery;
-use crate::context::retrieval::rerank::Reranked;
 use crate::retrieval::Stretch;
 
 /// Search in the past of a conversation. The implementation for `()` finds nothing.

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::context::candidate_features::CandidateFeatures;
 use crate::context::candidates::CandidateSet;
 use crate::context::contributions::ByCandidate;
+use crate::context::expected_f1::Taken;
 use crate::context::features::corpus::{Corpus, Utterance};
 use crate::context::features::lexical;
 use crate::context::features::lexical::{says_little, telling_part};
@@ -24,7 +25,6 @@ use crate::context::params::Params;
 use crate::context::replies::antecedents::{Antecedents, ReplyContext};
 use crate::context::replies::model::ReplyModel;
 use crate::context::seed::SeedRule;
-use crate::context::select::expected_f1::Taken;
 use chime_core::trigger::{Languages, is_generic};
 use chime_core::{Language, MessageId, Role, StoredMessage, UserId};
 

@@ -2,13 +2,13 @@
 //! probability of each other candidate to belong to the same subject.
 
 use crate::context::contributions::ByCandidate;
+use crate::context::expected_f1::{Guess, best_set, marginals};
 use crate::context::features::corpus::Corpus;
 use crate::context::focus::{self, SegmentedCorpus, TriggerFeatures, lack_words, targets};
 use crate::context::linear::Terms;
 use crate::context::pick::{Candidates, Selection};
 use crate::context::relatedness::pairwise::Pairwise;
 use crate::context::relatedness::refine::{self, Refinement};
-use crate::context::select::expected_f1::{Guess, best_set, marginals};
 use crate::context::threads::Partitioned;
 use crate::context::weights::FocusWeights;
 

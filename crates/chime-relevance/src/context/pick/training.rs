@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 pub use crate::context::focus::{NAMES as FOCUS_NAMES, WORDS as OF_BARE_TAG};
 pub use crate::context::novelty::NAMES as NOVELTY_NAMES;
+pub use crate::context::older_messages::query::{Candidate, OlderQuery};
+pub use crate::context::older_messages::rerank::{
+    ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, RerankWeights, values as beyond_values,
+};
 pub use crate::context::pick::PickInput;
 pub use crate::context::relatedness::pairwise::NAMES as PAIR_NAMES;
 pub use crate::context::relatedness::refine::NAMES as REFINE_NAMES;
-pub use crate::context::retrieval::query::{Candidate, OlderQuery};
-pub use crate::context::retrieval::rerank::{
-    ACCEPTED, FEATURES as BEYOND_FEATURES, NAMES as BEYOND_NAMES, RerankWeights, values as beyond_values,
-};
 pub use crate::context::seed::SeedRule;
 pub use crate::context::subjects::link::NAMES as SEGMENT_NAMES;
 pub use crate::context::weights::FocusWeights;

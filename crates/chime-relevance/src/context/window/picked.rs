@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::context::candidates::{CandidateSet, Index};
 use crate::context::history::Sources;
-use crate::context::retrieval::rerank::Reranked;
+use crate::context::older_messages::rerank::Reranked;
 use crate::context::window::surroundings;
 use crate::context::window_size::{LINE_TOKENS, Pick};
 use crate::retrieval::Stretch;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::context::contributions::Feature;
 use crate::context::linear::{Terms, chance};
-use crate::context::retrieval::query::OlderQuery;
+use crate::context::older_messages::query::OlderQuery;
 use crate::retrieval::FoundMessage;
 use chime_core::StoredMessage;
 
