@@ -181,9 +181,8 @@ fn newest(
     arguments: &ToolArguments,
     zone: Zone,
 ) -> chime_store::Result<Vec<StoredMessage>> {
-    let midnight = |day: NaiveDate| zone.moment(day.into());
-    let since = arguments.since.map_or(Timestamp::default(), midnight);
-    let until = arguments.until.and_then(|day| day.succ_opt()).map_or(Timestamp::END, midnight);
+    let since = arguments.since.map_or(Timestamp::default(), |day| zone.midnight(day));
+    let until = arguments.until.and_then(|day| day.succ_opt()).map_or(Timestamp::END, |day| zone.midnight(day));
     let limit = arguments.limit.unwrap_or(USUAL_MESSAGES).min(MOST_MESSAGES);
     let mut found = messages::newest_between(conn, chat.key, since, until, limit)?;
     found.reverse();
