@@ -72,7 +72,7 @@ fn items_of(
     if memory::is_off(conn, chat.key)? {
         return Ok(Remembered::default());
     }
-    let minis = minis(conn, chat.key, (list.from(), Timestamp::END))?;
+    let minis = summaries::minis_between(conn, chat.key, list.from(), Timestamp::END, SESSIONS)?;
     let newer = not_summarized(conn, chat.key, list, minis.iter().map(|(session, _)| session))?;
     let marks = marks(conn, chat.key, list, &minis)?;
     let mut bullets = of_kinds(minis, list.kinds());
@@ -212,11 +212,6 @@ fn done_at(bullet: &Bullet, marks: &BTreeMap<Seq, Timestamp>) -> Option<Timestam
     bullet.sources.first().and_then(|first| marks.get(first)).copied()
 }
 
-/// Returns the sessions that ended within a time with their summaries, newest first.
-fn minis(conn: &Reader, chat: ChatKey, within: (Timestamp, Timestamp)) -> chime_store::Result<Vec<(Session, Summary)>> {
-    summaries::minis_between(conn, chat, within.0, within.1, SESSIONS)
-}
-
 /// Returns the bullets of some kinds from summaries of sessions, oldest first.
 fn of_kinds(minis: Vec<(Session, Summary)>, kinds: &[BulletKind]) -> Vec<Bullet> {
     let bullets = minis.into_iter().rev().flat_map(|(_, mini)| mini.bullets);
@@ -227,7 +222,8 @@ fn of_kinds(minis: Vec<(Session, Summary)>, kinds: &[BulletKind]) -> Vec<Bullet>
 pub(super) fn open_before(conn: &Reader, session: &Session) -> chime_store::Result<Vec<Bullet>> {
     let (chat, start) = (session.id.chat, session.first.0);
     let kinds = [BulletKind::Decision, BulletKind::Task, BulletKind::Question];
-    let mut open = of_kinds(minis(conn, chat, (ItemList::Open(start).from(), start))?, &kinds);
+    let minis = summaries::minis_between(conn, chat, ItemList::Open(start).from(), start, SESSIONS)?;
+    let mut open = of_kinds(minis, &kinds);
     // The session's own marks come from an earlier summary, which the new one replaces.
     let marks = item_marks::done(conn, chat, Some(session.id))?;
     open.retain(|item| done_at(item, &marks).is_none());
