@@ -27,8 +27,8 @@ rows! {
         every: Phrases, daily: Phrases, until: Phrases, at: Phrases, oclock: Phrases, half_to: Phrases, half_past: Phrases,
         clock_numbers: HashMap<String, u32>, morning: Phrases, noon: Phrases, afternoon: Phrases, evening: Phrases,
         after_tomorrow: Phrases, second: Phrases, hour_and_half: Phrases, all_the: Phrases, other_repeats: Phrases,
-        task_repeats: Phrases, weekly: Vec<Phrases>, before_all: Phrases, before_time: Phrases, and: Phrases, quarter_past: Phrases,
-        quarter_to: Phrases, quarter_towards: Phrases, minutes_past: Phrases, minutes_to: Phrases, on_the: Phrases,
+        task_repeats: Phrases, task_parts: Phrases, weekly: Vec<Phrases>, before_all: Phrases, before_time: Phrases,
+        and: Phrases, quarter_past: Phrases, quarter_to: Phrases, quarter_towards: Phrases, minutes_past: Phrases, minutes_to: Phrases, on_the: Phrases,
         of_month: Phrases, night: Phrases, midnight: Phrases, next_week: Phrases, quarter_hour: Phrases,
         three_quarters: Phrases, up_to: Phrases, earlier: Phrases, unread: Phrases,
     }

@@ -153,7 +153,12 @@ impl<'a> ReminderRequest<'a> {
         let dates =
             DateReader { words: &self.words, table, today, is_ahead: true, spans: Vec::new(), names_last_night: false };
         let bare_span = (self.is_strict && self.asking.is_none()).then_some(self.begin);
-        let mut reader = MomentReader { dates, is_first: true, bare_span, is_strict: self.is_strict };
+        let breaks_at = |place: usize| {
+            let (before, behind) = self.ask.split_at(place.checked_sub(1).map_or(0, |last| self.token_ends[last]));
+            before.ends_with([',', ';']) || behind.trim_start().starts_with(['-', '–', '—'])
+        };
+        let is_strict = self.is_strict;
+        let mut reader = MomentReader { dates, is_first: true, bare_span, breaks_at: &breaks_at, is_strict };
         // Where the verb comes last, words such as "kannst du mich" may come first.
         let skips = |word: &str| self.asking == Some(0) && self.tables.is_stop_word(word);
         let (moment, end) = reader.read(self.begin, skips);

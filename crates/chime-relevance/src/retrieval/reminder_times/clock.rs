@@ -66,7 +66,7 @@ impl MomentReader<'_> {
             Some("pm") => Some(true),
             _ => None,
         };
-        let part = self.part(end);
+        let part = self.part(end).filter(|_| !self.begins_task(&Moment { time: Some(time), ..Moment::default() }, end));
         let is_marked =
             mark.or(oclock).or(behind.map(|(_, used)| used)).is_some() || before.is_some() || time.is_midnight;
         // A number is a time only together with a word such as "at" or "pm".

@@ -15,8 +15,14 @@ pub(super) struct MomentReader<'a> {
     pub(super) is_first: bool,
     /// Place at which "20 minutes" means "in 20 minutes".
     pub(super) bare_span: Option<usize>,
+    /// Returns `true` if a comma or a dash stands before the word at a place.
+    pub(super) breaks_at: &'a dyn Fn(usize) -> bool,
     /// `true` if further words for a time beside the time that was read make it unreadable.
     pub(super) is_strict: bool,
+}
+
+fn is_of(word: &String) -> bool {
+    matches!(word.as_str(), "of" | "de" | "di" | "van")
 }
 
 impl MomentReader<'_> {
@@ -111,7 +117,7 @@ impl MomentReader<'_> {
 
     /// Marks a moment as not supported or unreadable if words at `end`, directly behind it, belong to it too.
     fn refuse_rest(&mut self, moment: &mut Moment, end: usize) {
-        if !self.is_strict {
+        if !self.is_strict || self.begins_task(moment, end) {
             return;
         }
         let table = self.dates.table;
@@ -127,7 +133,6 @@ impl MomentReader<'_> {
         let ends = self.at(&table.until, end).is_some() || (end..end + 3).any(is_long);
         moment.is_unsupported |= moment.repeat.is_some() && ends;
         let mut place = end;
-        let is_of = |word: &String| matches!(word.as_str(), "of" | "de" | "di" | "van");
         while self.at(&table.unread, place).is_none()
             && let Some(used) =
                 self.linking(place).or_else(|| self.dates.words.get(place).is_some_and(is_of).then_some(1))
@@ -205,15 +210,32 @@ impl MomentReader<'_> {
         }
     }
 
-    /// Returns `true` if the words of the task begin behind `moment` with a word such as "weekly": "friday 18:00 weekly
-    /// shopping". Without a day before it, it may be a repetition.
-    fn begins_task(&mut self, moment: &Moment, place: usize) -> bool {
-        let used = self.at(&self.dates.table.task_repeats, place);
-        used.filter(|_| moment.date.is_some() || moment.repeat.is_some()).is_some_and(|used| {
-            let next = place + used;
-            let is_word = self.dates.words.get(next).is_some_and(|word| word != COLON);
-            is_word && self.linking(next).is_none() && self.element(next).is_none()
-        })
+    /// Returns `true` if the words of the task begin behind `moment` with a word such as "weekly" or "night": "friday 18:00
+    /// weekly shopping", "22:00 night watch". Without a day before it, the former may be a repetition; behind an hour
+    /// without minutes, the latter may be its part of the day.
+    pub(super) fn begins_task(&mut self, moment: &Moment, place: usize) -> bool {
+        let table = self.dates.table;
+        let has_day = moment.date.is_some() || moment.repeat.is_some();
+        let has_exact_time = moment.time.is_some_and(|time| time.is_exact);
+        let repeat = self.at(&table.task_repeats, place).filter(|_| has_day);
+        let used = repeat.or_else(|| self.at(&table.task_parts, place).filter(|_| has_exact_time));
+        used.is_some_and(|used| self.goes_on_with_task(place + used))
+    }
+
+    /// Returns `true` if the words at `place` go on with what the words before them say, and neither name a time nor begin
+    /// anew as behind a comma: "shopping", "of games", "at the museum".
+    fn goes_on_with_task(&mut self, place: usize) -> bool {
+        let table = self.dates.table;
+        let begins =
+            [&table.before_all, &table.minutes_to, &table.and].into_iter().any(|it| self.at(it, place).is_some());
+        if begins && !self.dates.words.get(place).is_some_and(is_of) || (self.breaks_at)(place) {
+            return false;
+        }
+        let mut next = place;
+        while let Some(used) = self.linking(next) {
+            next += used;
+        }
+        self.dates.words.get(next).is_some_and(|word| word != COLON) && self.element(next).is_none()
     }
 
     /// Parses one part of a moment. Returns also its number of words.

@@ -1631,7 +1631,7 @@ fn nothing_else_is_set_in_languages_without_a_file() {
 }
 
 #[test]
-fn a_word_such_as_weekly_belongs_to_the_task_behind_a_day() {
+fn a_word_such_as_weekly_or_night_belongs_to_the_task_behind_a_time() {
     let (now, zone) = (Timestamp::from_secs(1_715_760_000), Zone::parse("Europe/Berlin").expect("a zone"));
     let read = |code: &str, ask: &str| {
         let language = Language::from_code(code);
@@ -1651,6 +1651,32 @@ fn a_word_such_as_weekly_belongs_to_the_task_behind_a_day() {
         ("tur", "cuma 18:00 haftalık alışveriş", "05-17 18:00: haftalık alışveriş"),
         ("eng", "every friday 18:00 shopping", "05-17 18:00 Weekly(Fri): shopping"),
         ("eng", "every friday 18:00 weekly shopping", "05-17 18:00 Weekly(Fri): weekly shopping"),
+        ("eng", "tomorrow at 22:00 night watch", "05-16 22:00: night watch"),
+        ("eng", "tomorrow at 9 pm night watch", "05-16 21:00: night watch"),
+        ("eng", "tomorrow at 9:00 morning run with Ben", "05-16 09:00: morning run with Ben"),
+        ("eng", "tomorrow at 20:00 night at the museum", "05-16 20:00: night at the museum"),
+        ("eng", "every day at 7:00 evening dress to the cleaner", "05-16 07:00 Daily: evening dress to the cleaner"),
+        ("deu", "morgen um 20:00 Abend mit Ben", "05-16 20:00: Abend mit Ben"),
+        ("deu", "morgen um 15:00 Nachmittagskaffee", "05-16 15:00: Nachmittagskaffee"),
+        ("spa", "mañana a las 20:00 noche de juegos", "05-16 20:00: noche de juegos"),
+        ("fra", "demain à 22:00 nuit de garde", "05-16 22:00: nuit de garde"),
+        ("ita", "domani alle 20:00 notte di giochi", "05-16 20:00: notte di giochi"),
+        ("nld", "morgen om 19:00 avond met Ben", "05-16 19:00: avond met Ben"),
+        ("pol", "jutro o 19:00 wieczór gier", "05-16 19:00: wieczór gier"),
+        ("por", "amanhã às 20:00 noite de jogos", "05-16 20:00: noite de jogos"),
+        ("rus", "завтра в 19:00 вечер игр", "05-16 19:00: вечер игр"),
+        ("tur", "yarın 19:00 akşam yemeği", "05-16 19:00: akşam yemeği"),
+        ("ukr", "завтра о 22:00 ніч музеїв", "05-16 22:00: ніч музеїв"),
+        ("est", "homme kell 22:00 öö valve", "05-16 22:00: öö valve"),
+        // These are parts of the day.
+        ("eng", "tomorrow at 9:00 in the evening call Ben", "05-16 21:00: call Ben"),
+        ("eng", "tomorrow at 7:30 evening to call Ben", "05-16 19:30: to call Ben"),
+        ("eng", "tomorrow at 7:30 evening, call Ben", "05-16 19:30: call Ben"),
+        ("eng", "tomorrow at 7:30 evening: call Ben", "05-16 19:30: call Ben"),
+        ("eng", "tomorrow at 7 evening run", "05-16 19:00: run"),
+        ("deu", "morgen um 9 uhr abends Ben anrufen", "05-16 21:00: Ben anrufen"),
+        ("rus", "завтра в 9:00 вечера позвонить", "05-16 21:00: позвонить"),
+        ("pol", "jutro o 9:00 wieczorem zadzwonić", "05-16 21:00: zadzwonić"),
         // These may be repetitions.
         ("eng", "friday 18:00 weekly", "Unsupported: friday 18:00 weekly"),
         ("eng", "weekly friday 18:00 shopping", "Unsupported: shopping"),
