@@ -997,6 +997,8 @@ mod tests {
         assert!(prompt.system.starts_with(
             "You are Chime, a member of a Telegram group called \"The lake\", in its topic \"Lake trip\"."
         ));
+        // The model promises nothing that only commands do.
+        assert!(["/help", "/privacy"].iter().all(|command| prompt.system.contains(command)));
         // `estimate_tokens` gives rather too many.
         let tokens = chime_core::estimate_tokens(&prompt.system);
         assert!(tokens <= 300, "{tokens} tokens");
