@@ -255,7 +255,7 @@ async fn admins_choose_model_length_and_temperature_and_see_what_it_takes() {
         assert!(rules_of(&request).contains("one or two sentences"));
         let bob = w.member("bob");
         let refused = by(w, bob, "/usage@bot").await.text;
-        assert!(!refused.contains("large"), "{refused}");
+        assert_eq!(refused, texts("eng").usage.only_admins);
         let usage = by(w, eve, "/usage@bot").await.text;
         for part in [
             "10\u{202f}000",
@@ -301,9 +301,9 @@ async fn usage_is_shown_to_admins_in_the_language_of_the_chat_and_names_nobody_w
             assert!(shown.contains(&format!("{}: 5\u{202f}000", texts(code).usage.others)), "{shown}");
             assert!(!shown.contains("bob") && shown.contains("ann: 5\u{202f}000"), "{shown}");
             let ann = w.member("ann");
-            assert_eq!(by(w, ann, "/usage@bot").await.text, notices(code).admins_only);
+            assert_eq!(by(w, ann, "/usage@bot").await.text, texts(code).usage.only_admins);
             w.telegram.add_member(w.chat, NewMember::named("eve"));
-            assert_eq!(by(w, eve, "/usage@bot").await.text, notices(code).admins_only, "she is demoted");
+            assert_eq!(by(w, eve, "/usage@bot").await.text, texts(code).usage.only_admins, "she is demoted");
         })
         .await;
     }
@@ -511,6 +511,32 @@ async fn a_fallback_on_another_server_gets_its_own_key() {
 }
 
 #[tokio::test]
+async fn a_refused_value_is_answered_with_what_is_possible() {
+    World::with(&[("DAILY_TOKENS_PER_CHAT", "100k")], async |w| {
+        let eve = admin(w, w.chat, "eve");
+        let settings = &texts("eng").settings;
+        for (change, part) in [
+            ("temperature 5", "0–2, default"),
+            ("session_idle 5", "1m–24h, default"),
+            ("language klingon", "default, English, Deutsch"),
+            ("askers nobody", "everybody, admins"),
+            ("model foo", &settings.nowhere),
+            ("web on", &settings.nowhere),
+            ("topic grounding strict", &settings.no_topic),
+            ("daily_tokens 100M", "100\u{202f}000 tokens a day, the most"),
+            ("daily_tokens 50k", "at most 50\u{202f}000"),
+        ] {
+            let reply = by(w, eve, &format!("/settings@bot {change}")).await.text;
+            assert!(reply.contains(part), "{change}: {reply}");
+        }
+        by(w, eve, "/settings@bot daily_tokens 100M").await;
+        let panel = by(w, eve, "/settings@bot").await.text;
+        assert!(panel.contains("100\u{202f}000 tokens a day, the most"), "{panel}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_setting_may_be_named_in_the_language_of_the_chat_and_an_unknown_one_is_named_as_such() {
     World::offline(async |w| {
         for _ in 0..12 {
@@ -527,7 +553,7 @@ async fn a_setting_may_be_named_in_the_language_of_the_chat_and_an_unknown_one_i
         let strict = by(w, eve, "/settings@bot grounding streng").await.text;
         assert!(strict.contains("streng"), "{strict}");
         let blue = by(w, eve, "/settings@bot grounding blau").await.text;
-        assert!(!blue.contains("blau") && blue.contains("/settings"), "{blue}");
+        assert!(!blue.contains("blau") && blue.contains("open, strict"), "{blue}");
         let english = by(w, eve, "/settings@bot Sprache English").await.text;
         assert!(english.contains("English"), "{english}");
         let panel = by(w, eve, "/settings@bot").await.text;

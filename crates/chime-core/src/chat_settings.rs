@@ -30,6 +30,8 @@ pub struct SettingEntry {
     pub in_topics: bool,
     /// `true` if the value is a text by a member, which is forgotten like a message and never shown.
     pub is_written: bool,
+    /// Values that can be typed, where those that the panel offers are only some of them; else empty.
+    range: &'static str,
     /// Returns the values that the panel offers as buttons.
     pub offered: fn(&OperatorDefaults) -> Vec<String>,
     /// Returns the value in chats of a kind that have set none; `None` if the setting does not exist there.
@@ -67,6 +69,8 @@ pub struct OperatorDefaults {
     pub web: bool,
     pub idle: SessionIdle,
     pub zone: Zone,
+    /// Tokens that a chat may take in a day at most.
+    pub daily_tokens: Option<u64>,
     /// Models among which admins may choose.
     pub models: Vec<ListedModel>,
 }
@@ -76,11 +80,13 @@ pub struct OperatorDefaults {
 pub struct ChatSettings(BTreeMap<String, String>);
 
 /// Declares a constant for each setting, and the table of all. An entry gives: documentation, type of the value, name,
-/// page of the panel, if forum topics can have their own value, bounds, values that the panel offers, and default.
+/// page of the panel, if forum topics can have their own value, bounds, perhaps in words, values that the panel offers, and
+/// default.
 macro_rules! chat_settings {
     ($(
         $(#[$doc:meta])+
         $name:ident: $type:ty = $key:literal, page $page:literal, in topics $in_topics:literal, if $bounds:expr,
+        $(within $range:literal,)?
         offered $offered:expr, default $default:expr;
     )+) => {
         $($(#[$doc])+ pub const $name: ChatSetting<$type> = ChatSetting { key: $key, value: PhantomData };)+
@@ -91,6 +97,7 @@ macro_rules! chat_settings {
             page: $page,
             in_topics: $in_topics,
             is_written: <$type>::IS_WRITTEN,
+            range: concat!("", $($range)?),
             offered: $offered,
             default: $default,
             parse: |raw, own| {
@@ -127,7 +134,7 @@ chat_settings! {
 
     /// Length of silence that ends a session.
     SESSION_IDLE: Duration = "session_idle", page 1, in topics true, if |idle, _| (60..=86_400).contains(&idle.as_secs()),
-    offered |_| list(&["15m", "30m", "1h", "3h"]),
+    within "1m–24h", offered |_| list(&["15m", "30m", "1h", "3h"]),
     default |own, kind| Some(own.idle.in_chats_of(kind).as_setting());
 
     /// Members who may ask.
@@ -136,7 +143,7 @@ chat_settings! {
 
     /// Tokens that answers and summaries may take in a day. A complete answer takes about 7,000.
     DAILY_TOKENS: u64 = "daily_tokens", page 1, in topics false, if |tokens, _| *tokens > 0,
-    offered |_| list(&[DEFAULT, "300000", "100000", "30000"]),
+    within "30k, 300k, 2M, …", offered |_| list(&[DEFAULT, "300000", "100000", "30000"]),
     default |_, _| Some(DEFAULT.to_owned());
 
     /// Language of the bot's own texts; by default the language of the chat's messages.
@@ -164,7 +171,7 @@ chat_settings! {
 
     /// Temperature of answers. Servers without one ignore it.
     TEMPERATURE: f32 = "temperature", page 2, in topics true, if |value, _| (0.0..=2.0).contains(value),
-    offered |_| list(&[DEFAULT, "0", "0.5", "1"]), default |_, _| Some(DEFAULT.to_owned());
+    within "0–2", offered |_| list(&[DEFAULT, "0", "0.5", "1"]), default |_, _| Some(DEFAULT.to_owned());
 
     /// `true` if a reply to an answer counts as a tag.
     REPLIES: bool = "replies", page 2, in topics true, if |_, _| true, offered |_| list(&["on", "off"]),
@@ -226,7 +233,22 @@ impl SettingEntry {
         titles.next()
     }
 
-    pub fn line(&self, value: &str, texts: &Texts) -> String {
+    /// Lists the values that can be typed.
+    pub fn possible(&self, texts: &Texts, own: &OperatorDefaults) -> String {
+        let named = |value: &String| if value == DEFAULT { value.clone() } else { (self.label)(value, texts) };
+        let values = match self.range {
+            "" => (self.offered)(own).iter().map(named).collect(),
+            range => vec![range.to_owned(), DEFAULT.to_owned()],
+        };
+        values.iter().map(|value| format!("`{value}`")).collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn line(&self, value: &str, texts: &Texts, own: &OperatorDefaults) -> String {
+        let is_above =
+            |cap: &u64| self.key == DAILY_TOKENS.key && u64::parse_setting(value).is_some_and(|it| it > *cap);
+        if let (Some(cap), Some(line)) = (own.daily_tokens.filter(is_above), self.text("capped", texts)) {
+            return filled(line, &[("value", &grouped(cap))]);
+        }
         match (self.text(value, texts), self.text("line", texts)) {
             (Some(line), _) => line.clone(),
             (None, Some(line)) => filled(line, &[("value", &(self.shown)(value, texts))]),
@@ -257,6 +279,10 @@ impl OperatorDefaults {
             web: config.answer.web.is_some(),
             idle: config.memory.idle,
             zone: config.time.zone,
+            daily_tokens: [config.limits.daily_tokens.total, config.limits.daily_tokens.per_chat]
+                .into_iter()
+                .flatten()
+                .min(),
             models: config.llm.models.clone(),
         }
     }

@@ -146,7 +146,7 @@ impl Panel<'_> {
             (None, None) => words.head.clone(),
         };
         let line = |entry: &SettingEntry| match self.value(entry) {
-            Some(value) => Some(entry.line(&value, texts)),
+            Some(value) => Some(entry.line(&value, texts, self.defaults)),
             None => entry.text("nowhere", texts).cloned(),
         };
         let lines: Vec<String> = self.entries().filter_map(line).map(|line| format!("- {line}")).collect();
@@ -231,6 +231,7 @@ mod tests {
             web: false,
             idle: SessionIdle { in_groups: hour, in_private: hour },
             zone: Zone::UTC,
+            daily_tokens: Some(1_200_000),
             models: Vec::new(),
         }
     }

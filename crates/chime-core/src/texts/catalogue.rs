@@ -102,7 +102,7 @@ rows! {
     /// Texts and button labels of `/settings`.
     pub struct SettingsTexts {
         head, admins_change, you_change, memory_off_question, memory_off_confirm_button,
-        memory_keep_button, unknown, unknown_name, head_topic, head_of, more_button, back_button, topic_button, whole_button, of: BTreeMap<String, BTreeMap<String, String>>,
+        memory_keep_button, unknown, unknown_name, nowhere, no_topic, head_topic, head_of, more_button, back_button, topic_button, whole_button, of: BTreeMap<String, BTreeMap<String, String>>,
     }
 }
 
@@ -145,7 +145,7 @@ rows! {
 rows! {
     /// Texts of `/usage`.
     pub struct UsageTexts {
-        head, today, today_of, month, cost, members, models, background, others,
+        head, only_admins, today, today_of, month, cost, members, models, background, others,
     }
 }
 

@@ -24,7 +24,8 @@ impl Commands {
             return match (refusal, arguments) {
                 (Some(refusal), _) => self.say(job, &command, refusal).await,
                 (None, SettingArguments::Change(asked)) => self.set_by_words(job, &command, asked).await,
-                (None, SettingArguments::Unknown) => self.say_unknown_setting(job, &command).await,
+                (None, SettingArguments::Unknown) => self.say_unknown_setting(job, &command, None).await,
+                (None, SettingArguments::NoTopic) => self.say(job, &command, &command.texts().settings.no_topic).await,
             };
         }
         let scope = PanelScope::default();
@@ -66,10 +67,19 @@ impl Commands {
             true => Some(DEFAULT.to_owned()),
             false => (entry.parse)(value, &self.defaults).or_else(worded),
         };
-        let default = (entry.default)(&self.defaults, command.chat.chat.kind);
-        let (Some(default), Some(chosen), true) = (default, chosen, topic.is_none() || entry.in_topics) else {
-            let words = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
-            return self.say(job, command, words).await;
+        let default_in = |kind| (entry.default)(&self.defaults, kind);
+        let is_elsewhere = default_in(ChatKind::Group).is_some();
+        let Some(default) = default_in(command.chat.chat.kind).filter(|_| topic.is_none() || entry.in_topics) else {
+            let nowhere = entry.text("nowhere", texts).unwrap_or(&texts.settings.nowhere);
+            return match is_elsewhere {
+                true => self.say_unknown_setting(job, command, topic).await,
+                false => self.say(job, command, nowhere).await,
+            };
+        };
+        let Some(chosen) = chosen else {
+            let unknown = entry.text("unknown", texts).unwrap_or(&texts.settings.unknown);
+            let possible = entry.possible(texts, &self.defaults);
+            return self.say(job, command, filled(unknown, &[("values", &possible)])).await;
         };
         let (chat, author) = (command.chat.key, command.message.message.sender.id);
         let is_out = move |conn: &Reader| Ok(consent::opted_out(conn, chat, author)?.is_some());
@@ -85,7 +95,7 @@ impl Commands {
         let current = if is_default { default } else { chosen };
         let words = match entry.text("set", texts) {
             Some(words) => filled(words, &[("value", &(entry.shown)(&current, texts))]),
-            None => entry.line(&current, texts),
+            None => entry.line(&current, texts, &self.defaults),
         };
         let conversation = Conversation { chat: command.chat.key, forum_topic: topic };
         let by = entry.is_written.then_some((command.message.message.sender.id, command.message.seq));
@@ -98,9 +108,12 @@ impl Commands {
         self.answer(job, command, &words, also).await
     }
 
-    /// Replies with the names of the settings.
-    async fn say_unknown_setting(&self, job: &Job, command: &CommandRequest) -> JobResult {
-        let exists = |entry: &&SettingEntry| (entry.default)(&self.defaults, command.chat.chat.kind).is_some();
+    /// Replies with the names of the settings of the chat, or of a forum topic.
+    async fn say_unknown_setting(&self, job: &Job, command: &CommandRequest, topic: Option<ForumTopicId>) -> JobResult {
+        let kind = command.chat.chat.kind;
+        let exists = |entry: &&SettingEntry| {
+            (entry.default)(&self.defaults, kind).is_some() && (topic.is_none() || entry.in_topics)
+        };
         let names: Vec<String> = CHAT_SETTINGS.iter().filter(exists).map(|entry| format!("`{}`", entry.key)).collect();
         let words = filled(&command.texts().settings.unknown_name, &[("names", &names.join(", "))]);
         self.say(job, command, words).await
@@ -214,6 +227,8 @@ enum SettingArguments<'a> {
     Change(WordedSetting<'a>),
     /// The name of no setting.
     Unknown,
+    /// "topic" where there is no forum topic.
+    NoTopic,
 }
 
 /// Setting and value in the arguments of `/settings timezone Europe/Paris`.
@@ -233,11 +248,16 @@ impl<'a> WordedSetting<'a> {
             text.split_once(char::is_whitespace).unwrap_or((text, ""))
         };
         let (first, rest) = first_word(args);
-        if first.eq_ignore_ascii_case("topic") && here.is_some() {
-            return Self::parse(rest, None, texts).map(|arguments| match arguments {
+        if first.eq_ignore_ascii_case("topic") {
+            let in_topic = |arguments| match arguments {
                 SettingArguments::Change(asked) => SettingArguments::Change(Self { topic: here, ..asked }),
-                SettingArguments::Unknown => SettingArguments::Unknown,
-            });
+                other => other,
+            };
+            return if here.is_some() {
+                Self::parse(rest, None, texts).map(in_topic)
+            } else {
+                Some(SettingArguments::NoTopic)
+            };
         }
         let (second, after) = first_word(rest);
         let two_words = SettingEntry::find(&format!("{first}{second}")).filter(|_| !second.is_empty());

@@ -7,7 +7,7 @@ use chrono::Datelike;
 use crate::commands::handlers::{CommandRequest, Commands, Shown};
 use chime_access::cap_of_chat;
 use chime_answer::sanitize::shown_name;
-use chime_core::texts::{Texts, filled, notices};
+use chime_core::texts::{Texts, filled};
 use chime_core::{Job, Member, Spent, UserId, grouped};
 use chime_jobs::JobResult;
 use chime_store::usage::MemberUsage;
@@ -19,7 +19,7 @@ const MOST_MEMBERS: usize = 15;
 impl Commands {
     pub(super) async fn show_usage(&self, job: &Job, command: CommandRequest) -> JobResult {
         let message = &command.message.message;
-        let usual = &notices(command.chat.speaks().code()).admins_only;
+        let usual = &command.texts().usage.only_admins;
         if let Some(refusal) = self.refusal_to_change(&command.chat, message.sender.id, usual).await? {
             return self.say(job, &command, refusal).await;
         }
