@@ -66,7 +66,9 @@ impl JobHandlers {
                 self.memory.find_topic(&job, conversation).await
             }
             JobPayload::TopicSummary { key, tag, .. } => self.memory.sum_up_topic(&job, *key, *tag).await,
-            JobPayload::Recap { at, since, personal } => self.recaps.run(&job, *at, *since, *personal).await,
+            JobPayload::Recap { at, since, until, personal } => {
+                self.recaps.run(&job, *at, (*since, *until), *personal).await
+            }
             JobPayload::ChatRecap { key, forum_topic, since, until, .. } => {
                 let conversation = Conversation { chat: *key, forum_topic: forum_topic.map(ForumTopicId) };
                 self.recaps.run_subscribed(&job, conversation, (*since, *until)).await

@@ -391,6 +391,17 @@ async fn a_subscription_keeps_its_hour_over_a_change_of_clocks_and_sends_none_tw
 }
 
 #[tokio::test]
+async fn a_period_in_which_nothing_was_said_is_named() {
+    World::offline(async |w| {
+        let asked = w.say("eve", "/recap 2h");
+        let reply = w.answer_to(asked).await.text;
+        let two_hours_ago = Zone::UTC.clock_time(w.clock.now().minus(2 * HOUR));
+        assert!(reply.contains("since") && reply.contains(&two_hours_ago), "{reply}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_summary_asked_for_in_plain_words_is_a_recap_where_there_is_no_model() {
     World::with(&NO_MODEL, async |w| {
         a_day(w).await;

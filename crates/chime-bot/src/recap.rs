@@ -3,6 +3,8 @@
 //! Start at [`RecapArguments::parse`] for the command and at [`worker::Recaps`] for the jobs. The points are written by
 //! `memory`.
 
+use std::time::Duration;
+
 mod request;
 mod schedule;
 pub mod wording;
@@ -10,3 +12,6 @@ pub mod worker;
 
 pub use request::{LONGEST, RecapArguments, RecapQuestion};
 pub use schedule::RecapTime;
+
+/// Telegram gives the times of messages in whole seconds.
+pub const A_SECOND: Duration = Duration::from_secs(1);

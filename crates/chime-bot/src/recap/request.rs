@@ -33,6 +33,8 @@ pub enum RecapArguments {
     /// Since the start of the last such weekday; if that is today, since a week ago.
     SinceWeekday(Weekday),
     Since(Timestamp),
+    /// From the first time to the second, excluded.
+    Between(Timestamp, Timestamp),
     /// Since the message that the command replies to.
     SinceReply,
     /// Since the member's last visit to the chat.
@@ -161,19 +163,19 @@ impl RecapArguments {
         }
         let spans_of = |said: &[String]| spans_alone(said, tables, asked_at, zone);
         let spans = spans_of(&said);
-        // "From monday to wednesday" begins on monday.
+        // "From monday to wednesday" begins on monday, and ends with wednesday.
         let first_of_range = |place: usize| {
             let (first, last) = (spans_of(&said[..place]), spans_of(&said[place..]));
-            (!first.is_empty() && !last.is_empty() && [&first[..], &last].concat() == spans).then_some(first)
+            (!first.is_empty() && !last.is_empty() && [&first[..], &last].concat() == spans).then_some((first, last))
         };
-        let spans = (1..said.len()).find_map(first_of_range).unwrap_or(spans);
+        let (spans, ends) = (1..said.len()).find_map(first_of_range).unwrap_or((spans, Vec::new()));
         let midnight = zone.midnight(zone.local(asked_at).date_naive());
         // "On friday", said on a friday, is a week ago, as "since friday" is.
         let latest = |before: Timestamp| spans.iter().map(|span| span.from).filter(|from| *from < before).max();
-        match latest(midnight).or_else(|| latest(asked_at)) {
-            Some(from) => Self::Since(from.max(asked_at.minus(LONGEST))),
-            None => Self::Unclear,
-        }
+        let Some(from) = latest(midnight).or_else(|| latest(asked_at)) else { return Self::Unclear };
+        let end = ends.iter().filter(|span| span.from > from).map(|span| span.to).max();
+        let from = from.max(asked_at.minus(LONGEST));
+        end.filter(|end| (from..asked_at).contains(end)).map_or(Self::Since(from), |end| Self::Between(from, end))
     }
 
     /// Parses `when`, the text that followed the word “since”.
@@ -351,10 +353,14 @@ mod tests {
     }
 
     #[test]
-    fn a_day_in_digits_and_the_first_of_several_days_begin_a_recap() {
+    fn a_day_in_digits_and_the_first_of_several_days_begin_a_recap_and_the_last_ends_it() {
         let monday = RecapArguments::Since(Timestamp::from_secs(1_715_558_400));
         for args in ["from monday to wednesday", "since 2024-05-13", "13 May - 15 May", "since 13/05/2024"] {
             assert_eq!(RecapArguments::parse(args, asked_in("eng")), monday, "{args}");
+        }
+        let (monday, end) = (Timestamp::from_secs(1_715_558_400), Timestamp::from_secs(1_715_731_200));
+        for args in ["from monday to tuesday", "13 May - 14 May", "von montag bis dienstag"] {
+            assert_eq!(RecapArguments::parse(args, asked_in("eng")), RecapArguments::Between(monday, end), "{args}");
         }
         let weekly = RecapArguments::Subscribe(RecapTime { weekday: Some(Weekday::Mon), minute: 540 });
         assert_eq!(RecapArguments::parse("weekly on monday at 9", asked_in("eng")), weekly);

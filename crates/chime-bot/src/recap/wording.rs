@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::recap::RecapTime;
+use crate::recap::{A_SECOND, RecapTime};
 use chime_core::texts::{Texts, filled};
 use chime_core::{Bullet, Seq, SourceMessage, SummaryMethod, Timestamp, Zone, escape_marks};
 use chime_memory::members;
@@ -17,6 +17,8 @@ pub struct Recap {
     pub points: Vec<Bullet>,
     pub method: SummaryMethod,
     pub since: Timestamp,
+    /// End of the period, excluded, if it is not the time of the request.
+    pub until: Option<Timestamp>,
     pub now: Timestamp,
     pub zone: Zone,
     pub messages: usize,
@@ -60,9 +62,21 @@ fn head(recap: &Recap) -> String {
     let messages = count(recap.messages, &texts.messages_one, &texts.messages_many);
     let messages = if recap.is_cut { filled(&texts.newest, &[("messages", &messages)]) } else { messages };
     let members = count(recap.people, &texts.members_one, &texts.members_many);
-    let since = short_time(recap.since, recap.now, recap.zone, recap.texts);
+    let period = period(recap.since, recap.until, recap.now, recap.zone, recap.texts);
     // The title is inserted last: words of members in it may look like placeholders, which must not be filled in.
-    filled(&texts.head, &[("since", &since), ("messages", &messages), ("members", &members), ("of", &of)])
+    filled(&texts.head, &[("period", &period), ("messages", &messages), ("members", &members), ("of", &of)])
+}
+
+/// Formats the period of a recap: "since 2 Jan 09:00 UTC", "from 7 Jan 00:00 UTC to 9 Jan 23:59 UTC".
+pub fn period(since: Timestamp, until: Option<Timestamp>, now: Timestamp, zone: Zone, texts: &Texts) -> String {
+    let time = |at: Timestamp| short_time(at, now, zone, texts);
+    match until {
+        None => filled(&texts.recap.since, &[("since", &time(since))]),
+        Some(until) => {
+            let until = time(until.minus(A_SECOND));
+            filled(&texts.recap.between, &[("since", &time(since)), ("until", &until)])
+        }
+    }
 }
 
 /// Formats the sources of a point: the time of the first one, with a link, and "+1" and "+2" as links to the others.
@@ -161,6 +175,7 @@ mod tests {
             points: vec![point("{u1} takes the *red* tent", &[3, 4]), point("{u2} packs", &[5])],
             method: SummaryMethod::Extract,
             since: moment("-3d 09:00"),
+            until: None,
             now: moment("15:00"),
             zone: Zone::UTC,
             messages: 41,
@@ -182,5 +197,8 @@ mod tests {
 
             In the members' own words."#]]
         .assert_eq(&shown(&recap));
+        let until = Some(moment("-1d 00:00"));
+        let head = head(&Recap { until, is_cut: false, ..recap });
+        assert_eq!(head, "**Recap** of The lake from 2 Jan 09:00 UTC to 3 Jan 23:59 UTC (41 messages by 1 member)");
     }
 }

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::recap::RecapTime;
 use crate::recap::wording::{self, Recap};
+use crate::recap::{A_SECOND, RecapTime};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::{format_own, format_parts, keep_typing};
-use chime_core::texts::texts;
+use chime_core::texts::{filled, texts};
 use chime_core::trigger::is_for_bot;
 use chime_core::{
     ChatId, ChatKey, Conversation, FormattedText, ForumTopicId, Job, JobPayload, MessageAt, MessageId, ReplyTarget,
@@ -49,6 +49,8 @@ struct Showing {
 struct RecapRequest {
     conversation: Conversation,
     span: (Timestamp, Timestamp),
+    /// `true` if the period ends before the request.
+    has_end: bool,
     /// Last message to include. It is needed besides the time, because several messages may have the last second of the
     /// span.
     last: MessageId,
@@ -58,9 +60,16 @@ struct RecapRequest {
 }
 
 impl Recaps {
-    /// Handles a `recap` job: replies to the message `at` with a recap since `since`. If `personal`, only the author
-    /// sees it where Telegram allows that; else it goes to their private chat, if there is one.
-    pub async fn run(&self, job: &Job, at: MessageAt, since: Timestamp, personal: bool) -> JobResult {
+    /// Handles a `recap` job: replies to the message `at` with a recap since `since`, or until `until`, excluded. If
+    /// `personal`, only the author sees it where Telegram allows that; else it goes to their private chat, if there is one.
+    pub async fn run(
+        &self,
+        job: &Job,
+        at: MessageAt,
+        (since, until): (Timestamp, Option<Timestamp>),
+        personal: bool,
+    ) -> JobResult {
+        let (operators, now) = (self.base.zone(), self.base.clock.now());
         let found = self
             .base
             .store
@@ -71,10 +80,11 @@ impl Recaps {
                 let is_open =
                     !asking.message.sender.is_chat && chats::find(conn, private)?.is_some_and(|row| row.is_present);
                 let texts = chats::by_key(conn, asking.chat)?.map_or(texts("eng"), |row| texts(row.speaks().code()));
-                Ok(Some((asking, is_open.then_some(private), texts)))
+                let zone = chat_settings::zone(conn, asking.conversation(), operators)?;
+                Ok(Some((asking, is_open.then_some(private), texts, zone)))
             })
             .await?;
-        let Some((asking, private, texts)) = found else { return self.write(job, None, None).await };
+        let Some((asking, private, texts, zone)) = found else { return self.write(job, None, None).await };
         let asker = asking.message.sender.id;
         let is_ephemeral = at.message.ephemeral_number().is_some();
         let is_person = !asking.message.sender.is_chat;
@@ -85,9 +95,10 @@ impl Recaps {
         };
         let order = RecapRequest {
             conversation: asking.conversation(),
-            span: (since, asking.message.sent_at),
+            span: (since, until.map_or(asking.message.sent_at, |until| until.minus(A_SECOND))),
+            has_end: until.is_some(),
             // The message that asks for the recap is not part of it.
-            last: if is_ephemeral { MessageId(i64::MAX) } else { MessageId(at.message.0 - 1) },
+            last: if is_ephemeral || until.is_some() { MessageId(i64::MAX) } else { MessageId(at.message.0 - 1) },
             on_behalf_of: Some(asker),
             private,
         };
@@ -99,7 +110,8 @@ impl Recaps {
             never = keep_typing(&self.base, at.chat, asking.message.forum_topic) => match never {},
         };
         let Some((recap, rests_on)) = made else {
-            let parts = format_own(&texts.recap.nothing);
+            let period = wording::period(since, until, now, zone, texts);
+            let parts = format_own(&filled(&texts.recap.nothing, &[("period", &period)]));
             let reply = NewReply { receiver, ..NewReply::own(Purpose::Command, key, reply_here, parts) };
             return self.write(job, None, Some(reply)).await;
         };
@@ -160,7 +172,7 @@ impl Recaps {
             .await?;
         let Some(chat) = chat else { return self.write(job, None, None).await };
         let last = MessageId(i64::MAX);
-        let order = RecapRequest { conversation, span, last, on_behalf_of: None, private: None };
+        let order = RecapRequest { conversation, span, has_end: false, last, on_behalf_of: None, private: None };
         // If nothing happened in the period, the chat gets no message.
         let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
         let to = ReplyTarget { chat, forum_topic: conversation.forum_topic, reply_to: None };
@@ -181,6 +193,7 @@ impl Recaps {
             return Ok(None);
         };
         let since = if is_cut { first.message.sent_at } else { span.0 };
+        let until = order.has_end.then(|| span.1.plus(A_SECOND));
         let messages = said.len();
         let (points, method) = self.memory.recap(conversation, order.on_behalf_of, said, span.1).await?;
         let rests_on: BTreeSet<Seq> = points.iter().flat_map(|point| point.sources.iter().copied()).collect();
@@ -199,7 +212,8 @@ impl Recaps {
         let title = order.private.and(chat.chat.title.clone());
         let (now, people) = (self.base.clock.now(), people.len());
         let texts = texts(chat.speaks().code());
-        let recap = Recap { points, method, since, now, zone, messages, people, is_cut, names, places, title, texts };
+        let recap =
+            Recap { points, method, since, until, now, zone, messages, people, is_cut, names, places, title, texts };
         Ok(Some((recap, rests_on.into_iter().collect())))
     }
 

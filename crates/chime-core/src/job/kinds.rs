@@ -137,8 +137,8 @@ job_kinds! {
     TopicSummary { chat: ChatId, key: ChatKey, tag: i64 }
     = "topic_summary", key tag, lane chat.0, Policy::BACKGROUND;
 
-    /// Sends a recap of the messages since `since`. A `personal` recap is for the asker only.
-    Recap { at: MessageAt, since: Timestamp, personal: bool }
+    /// Sends a recap of the messages since `since`, before `until` if that is given. A `personal` recap is for the asker only.
+    Recap { at: MessageAt, since: Timestamp, #[serde(default)] until: Option<Timestamp>, personal: bool }
     = "recap", key at, lane at.chat.0, Policy::ANSWERING;
 
     /// Sends a chat the daily or weekly recap to which it subscribed.

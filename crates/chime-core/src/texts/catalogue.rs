@@ -63,7 +63,7 @@ rows! {
 rows! {
     /// Texts of `/recap`.
     pub struct RecapTexts {
-        head, of, newest, messages_one, messages_many, members_one, members_many, own_words, nothing, in_private,
+        head, since, between, of, newest, messages_one, messages_many, members_one, members_many, own_words, nothing, in_private,
         could_be_private, reply_not_kept, never_here, only_admins, subscribed, next, next_today, next_on, unsubscribed,
         not_subscribed, unclear, how, comes, daily, weekly, days: [String; 7], words: RecapWords,
     }

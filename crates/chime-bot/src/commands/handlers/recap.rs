@@ -1,12 +1,10 @@
 //! `/recap`: determines the period of a recap and starts it, and manages the chat's subscription.
 
-use std::time::Duration;
-
 use chrono::{Datelike, Days, Weekday};
 
 use crate::commands::handlers::{CommandRequest, Commands, in_plain_words};
 use crate::recap::worker::time_of;
-use crate::recap::{LONGEST, RecapArguments, RecapQuestion, RecapTime, wording};
+use crate::recap::{A_SECOND, LONGEST, RecapArguments, RecapQuestion, RecapTime, wording};
 use chime_core::trigger::{Languages, asks_for_summary, asks_others_for_summary, asks_what_was_missed};
 use chime_core::{Job, JobPayload, MessageAt, Timestamp, Zone};
 use chime_jobs::JobResult;
@@ -16,8 +14,6 @@ use chime_store::recaps::{self, Subscription};
 
 /// Number of a member's newest messages in which their previous visit is searched.
 const MOMENTS: usize = 200;
-/// Telegram gives the times of messages in whole seconds.
-const A_SECOND: Duration = Duration::from_secs(1);
 
 impl Commands {
     pub(super) async fn recap(&self, job: &Job, command: CommandRequest) -> JobResult {
@@ -55,6 +51,9 @@ impl Commands {
                 self.start_recap(job, &command, since, is_personal).await
             }
             RecapArguments::Since(since) => self.start_recap(job, &command, since, is_personal).await,
+            RecapArguments::Between(since, until) => {
+                self.start_recap_of(job, &command, (since, Some(until)), is_personal).await
+            }
             RecapArguments::SinceReply => match self.parent_of(&command).await? {
                 Some(parent) => self.start_recap(job, &command, parent.message.sent_at, false).await,
                 None => self.say(job, &command, &command.texts().recap.reply_not_kept).await,
@@ -86,9 +85,19 @@ impl Commands {
         }
     }
 
-    /// Enqueues the job that writes the recap.
     async fn start_recap(&self, job: &Job, command: &CommandRequest, since: Timestamp, personal: bool) -> JobResult {
-        let recap = JobPayload::Recap { at: MessageAt::of(&command.message), since, personal };
+        self.start_recap_of(job, command, (since, None), personal).await
+    }
+
+    /// Enqueues the job that writes the recap of a period.
+    async fn start_recap_of(
+        &self,
+        job: &Job,
+        command: &CommandRequest,
+        (since, until): (Timestamp, Option<Timestamp>),
+        personal: bool,
+    ) -> JobResult {
+        let recap = JobPayload::Recap { at: MessageAt::of(&command.message), since, until, personal };
         self.hand_on(job, recap).await
     }
 
