@@ -56,27 +56,52 @@ pub struct SearchRequest {
     pub topic: Option<String>,
 }
 
+/// Reason why a text is no search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchMistake {
+    /// It has neither words nor filters.
+    Empty,
+    /// The value of this filter is not understood.
+    Filter(&'static str),
+}
+
+impl SearchMistake {
+    /// Returns the reply to such a search.
+    pub fn shown(self, texts: &Texts) -> String {
+        match self {
+            Self::Empty => texts.search.how.clone(),
+            Self::Filter(name) => {
+                format!("{} {}", filled(&texts.search.unread_filter, &[("filter", name)]), texts.search.how)
+            }
+        }
+    }
+}
+
 impl SearchRequest {
-    /// Returns `None` if `text` has neither words nor filters, or a filter with an unknown value. `now` and `zone`
-    /// give the day that `on:yesterday` names.
-    pub fn parse(text: &str, language: Language, now: Timestamp, zone: Zone) -> Option<Self> {
+    /// Parses the words and filters of `text`. `now` and `zone` give the day that `on:yesterday` names.
+    ///
+    /// # Errors
+    /// There are none, or a filter has an unknown value.
+    pub fn parse(text: &str, language: Language, now: Timestamp, zone: Zone) -> Result<Self, SearchMistake> {
         let mut request = Self::default();
-        let day = |value: &str| day(value, language, now, zone);
+        let day = |value: &str, filter| day(value, language, now, zone).ok_or(SearchMistake::Filter(filter));
         for token in text.split_whitespace() {
             match token.split_once(':') {
                 Some((name, value)) if !value.is_empty() => match name.to_lowercase().as_str() {
                     "from" => request.from = Some(value.trim_start_matches('@').to_lowercase()),
-                    "on" => (request.since, request.until) = day(value).map(|(from, to)| (Some(from), Some(to)))?,
-                    "since" => request.since = Some(day(value)?.0),
-                    "until" => request.until = Some(day(value)?.1),
-                    "has" => request.has = Some(attachment(value)?),
+                    "on" => {
+                        (request.since, request.until) = day(value, "on").map(|(from, to)| (Some(from), Some(to)))?
+                    }
+                    "since" => request.since = Some(day(value, "since")?.0),
+                    "until" => request.until = Some(day(value, "until")?.1),
+                    "has" => request.has = Some(attachment(value).ok_or(SearchMistake::Filter("has"))?),
                     "topic" => request.topic = Some(value.to_lowercase()),
                     _ => request.add(token),
                 },
                 _ => request.add(token),
             }
         }
-        (request != Self::default()).then_some(request)
+        if request == Self::default() { Err(SearchMistake::Empty) } else { Ok(request) }
     }
 
     fn add(&mut self, word: &str) {
@@ -574,7 +599,7 @@ mod tests {
         assert_eq!(found("eng", said, SearchRequest { since, ..for_words("firewood") }).await, [1]);
     }
 
-    fn parse(text: &str) -> Option<SearchRequest> {
+    fn parse(text: &str) -> Result<SearchRequest, SearchMistake> {
         SearchRequest::parse(text, Language::DEFAULT, moment("10:00"), Zone::UTC)
     }
 
@@ -593,8 +618,13 @@ mod tests {
 
     #[test]
     fn an_unknown_value_of_a_filter_is_no_search() {
-        for text in ["", "  ", "on:someday", "has:soul", "until:x"] {
-            assert_eq!(parse(text), None, "{text}");
+        for text in ["", "  "] {
+            assert_eq!(parse(text), Err(SearchMistake::Empty));
+        }
+        for (text, filter) in
+            [("on:someday", "on"), ("has:soul", "has"), ("plant until:x", "until"), ("since:x", "since")]
+        {
+            assert_eq!(parse(text), Err(SearchMistake::Filter(filter)), "{text}");
         }
     }
 

@@ -124,7 +124,7 @@ rows! {
 rows! {
     /// Texts of `/search`.
     pub struct SearchTexts {
-        head, none, only_messages, how, which, here_button, rest,
+        head, none, only_messages, unread_filter, how, which, here_button, rest,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `/search`: finds messages and notes by their words, without a model.
 
 use crate::commands::handlers::{CommandRequest, Commands, Shown, chat_button};
-use crate::commands::search::{ChatSearch, SearchPage, SearchRequest, own_words, shown};
+use crate::commands::search::{ChatSearch, SearchMistake, SearchPage, SearchRequest, own_words, shown};
 use chime_access::Access;
 use chime_access::admission::served;
 use chime_answer::answering::format_parts;
@@ -22,8 +22,9 @@ impl Commands {
         let is_private = invocation.chat.chat.kind == ChatKind::Private;
         // Words for days are in the language of the group, which is chosen later.
         let is_for_group = is_private && !invocation.args.trim().is_empty();
-        if !is_for_group && self.search_request(&invocation.message, &invocation.chat, &invocation.settings).is_none() {
-            return self.say(job, &invocation, &invocation.texts().search.how).await;
+        let request = self.search_request(&invocation.message, &invocation.chat, &invocation.settings);
+        if let Some(mistake) = request.err().filter(|_| !is_for_group) {
+            return self.say(job, &invocation, mistake.shown(invocation.texts())).await;
         }
         let (command, here) = (invocation.message.message.id, invocation.chat.key);
         let page = |chat| SearchPage { command, chat, number: 0 };
@@ -84,8 +85,9 @@ impl Commands {
         page: SearchPage,
         texts: &'static Texts,
     ) -> chime_store::Result<Shown> {
-        let Some(request) = self.search_request(&command, &chat, settings) else {
-            return Ok(Shown { markdown: texts.search.how.clone(), ..Shown::of_chat(chat.key) });
+        let request = match self.search_request(&command, &chat, settings) {
+            Ok(request) => request,
+            Err(mistake) => return Ok(Shown { markdown: mistake.shown(texts), ..Shown::of_chat(chat.key) }),
         };
         let zone = settings.zone(self.base.zone());
         let work = move |conn: &chime_store::Reader| {
@@ -100,7 +102,7 @@ impl Commands {
         command: &StoredMessage,
         chat: &ChatRow,
         settings: &ChatSettings,
-    ) -> Option<SearchRequest> {
+    ) -> Result<SearchRequest, SearchMistake> {
         let text = own_words(&command.message.text, self.base.bot(), settings);
         let sought = Languages::shipped().searched(&text).unwrap_or(&text);
         SearchRequest::parse(sought, chat.language, command.message.sent_at, settings.zone(self.base.zone()))
