@@ -132,6 +132,17 @@ impl Languages {
         self.stop_words.get(word).is_some_and(|of| of & 1 == 1)
     }
 
+    /// Returns the words by which a request to list or to cancel reminders names one of them: "bins" in "cancel the bins
+    /// reminder".
+    pub fn reminder_named(&self, ask: &str) -> String {
+        let phrases = || self.tables.iter().flat_map(|language| &language.reminders);
+        let is_of_request = |word: &String| phrases().any(|phrase| phrase.split(' ').any(|part| part == word));
+        let names = |word: &String| {
+            word.contains(char::is_alphabetic) && !self.stop_words.contains_key(word) && !is_of_request(word)
+        };
+        words(ask).into_iter().filter(names).collect::<Vec<_>>().join(" ")
+    }
+
     pub(super) fn greets(&self, word: &str) -> bool {
         let word = words(word).join(" ");
         self.tables.iter().any(|table| table.lists.greetings.contains(&word))

@@ -18,7 +18,7 @@ use chime_core::texts::{ReminderTexts, Texts, filled, notices, texts};
 use chime_core::trigger::Languages;
 use chime_core::{
     Button, ChatId, Conversation, Job, Message, MessageId, ReplyTarget, Sender, StoredMessage, Timestamp, Zone,
-    message_link,
+    message_link, stems,
 };
 use chime_jobs::{Base, JobOutcome, JobResult};
 use chime_relevance::retrieval::reminder_times::Repeat;
@@ -130,22 +130,32 @@ impl Commands {
     }
 
     pub(super) async fn list_reminders(&self, job: &Job, command: CommandRequest) -> JobResult {
-        let shown = self.reminders_of(&command.chat, &command.settings).await?;
+        let named = Languages::shipped().reminder_named(&command.args);
+        let shown = self.reminders_of(&command.chat, &command.settings, named).await?;
         if shown.rests_on.is_empty() {
             return self.say(job, &command, &command.texts().reminders.none).await;
         }
         self.answer_showing(job, &command, shown).await
     }
 
-    async fn reminders_of(&self, chat: &ChatRow, settings: &ChatSettings) -> chime_store::Result<Shown> {
+    /// Returns the list of reminders; of those that have words of `named`, only these.
+    async fn reminders_of(&self, chat: &ChatRow, settings: &ChatSettings, named: String) -> chime_store::Result<Shown> {
         let (row, base, zone) = (chat.clone(), self.base.clone(), settings.zone(self.base.zone()));
         let texts = texts(chat.speaks().code());
         let work = move |conn: &Reader| {
             let mut shown = Shown::of_chat(row.key);
             let mut lines = vec![format!("{}\n", texts.reminders.head)];
-            for (number, (id, reminder)) in (1..).zip(reminders::of_chat(conn, row.key)?).take(LISTED) {
-                let words = one_line(&task(conn, &base, &row, &reminder)?, LISTED_CHARS);
-                let words = escape_markdown(&words);
+            let named = stems(&named, row.language);
+            let mut found = Vec::new();
+            for (id, reminder) in reminders::of_chat(conn, row.key)? {
+                let words = task(conn, &base, &row, &reminder)?;
+                let said = stems(&words, row.language);
+                found.push((named.iter().filter(|stem| said.contains(stem)).count(), id, reminder, words));
+            }
+            let most = found.iter().map(|(shared, ..)| *shared).max();
+            found.retain(|(shared, ..)| Some(*shared) == most);
+            for (number, (_, id, reminder, words)) in (1..).zip(found).take(LISTED) {
+                let words = escape_markdown(&one_line(&words, LISTED_CHARS));
                 let link = link(&row, &reminder, reminder.began);
                 let time = format!("{} {}", texts.date_of(reminder.due_at, zone), zone.told_time(reminder.due_at));
                 let time = link.as_ref().map_or_else(|| time.clone(), |link| format!("[{time}]({link})"));
@@ -184,7 +194,11 @@ impl Commands {
         } else if !button.is_in_list {
             return self.refuse(job, press, &notices(chat.speaks().code()).unknown_button).await;
         }
-        let shown = if button.is_in_list { self.reminders_of(chat, settings).await? } else { Shown::of_chat(chat.key) };
+        let shown = if button.is_in_list {
+            self.reminders_of(chat, settings, String::new()).await?
+        } else {
+            Shown::of_chat(chat.key)
+        };
         let parts = match button.is_in_list {
             true => format_parts(&shown.markdown, &shown.urls(), &[]),
             false => format_own(&texts.reminders.cancelled),
