@@ -76,6 +76,20 @@ async fn order(w: &mut World, from: UserId, text: &str) -> SandboxMessage {
 }
 
 #[tokio::test]
+async fn a_wish_to_be_forgotten_is_answered_with_the_command_first() {
+    World::offline(async |w| {
+        let texts = texts("eng");
+        let place = |reply: &str, part: &str| reply.find(part.split(':').next().expect("a part"));
+        for (ask, is_wish) in [("@bot forget me", true), ("@bot what do you store?", false), ("/privacy@bot", false)] {
+            let reply = command(w, "ann", ask).await.text;
+            let (wish, terms) = (place(&reply, &texts.privacy_forget_me), place(&reply, &texts.privacy));
+            assert!(wish.is_some() && terms.is_some() && (wish < terms) == is_wish, "{ask}: {reply}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_was_forgotten_is_in_no_byte_of_any_file() {
     World::run(async |w| {
         let names = ["plain", "caption", "former", "edited", "quoted", "answered", "forwarded", "asked", "noted"];

@@ -36,13 +36,14 @@ pub fn is_in_a_line(description: &str) -> bool {
 }
 
 /// Renders the answer to `/privacy` for a chat of this `kind`, in the language with this ISO 639-3 `code`. `out` is the
-/// opt-out of the asker, if there is one.
+/// opt-out of the asker, if there is one. `is_wish` puts the commands first.
 pub fn privacy(
     facts: &PrivacyFacts,
     retention: Option<Duration>,
     out: Option<Reach>,
     kind: ChatKind,
     code: &str,
+    is_wish: bool,
 ) -> String {
     let texts = texts(code);
     let opt_out = out.map(|out| match out {
@@ -68,9 +69,14 @@ pub fn privacy(
         .into_iter()
         .chain([Some(texts.privacy_copies.clone()), run_by])
         .flatten();
-    let commands = [&texts.privacy_optout, &texts.privacy_forget, &texts.privacy_forget_me, &texts.privacy_forget_all];
-    let items: Vec<String> = items.chain(commands.into_iter().cloned()).map(|it| format!("- {it}")).collect();
-    format!("{}{}\n\n{}", opt_out.unwrap_or_default(), texts.privacy, items.join("\n"))
+    let items = items.map(|it| format!("- {it}")).collect::<Vec<_>>().join("\n");
+    let commands = [&texts.privacy_forget_me, &texts.privacy_optout, &texts.privacy_forget, &texts.privacy_forget_all];
+    let commands = commands.map(|it| format!("- {it}")).join("\n");
+    let terms = match is_wish {
+        true => format!("{commands}\n\n{}\n\n{items}", texts.privacy),
+        false => format!("{}\n\n{items}\n{commands}", texts.privacy),
+    };
+    format!("{}{terms}", opt_out.unwrap_or_default())
 }
 
 pub fn opted_out(reach: Reach, texts: &Texts) -> String {
@@ -169,9 +175,11 @@ mod tests {
             retention: None,
             contact: None,
         };
-        let shown = |kind| privacy(&facts, None, None, kind, "eng");
+        let shown = |kind| privacy(&facts, None, None, kind, "eng", false);
         assert!(shown(ChatKind::Group).contains("Admins can turn this off with /memory@bot off."));
         let alone = shown(ChatKind::Private);
         assert!(alone.contains("You can turn this off with /memory@bot off.") && !alone.contains("Admins"), "{alone}");
+        let wished = privacy(&facts, None, None, ChatKind::Private, "eng", true);
+        assert!(wished.starts_with("- /forget me:") && wished.lines().count() > alone.lines().count(), "{wished}");
     }
 }

@@ -1,7 +1,8 @@
 //! Commands about privacy and ownership: `/privacy`, `/optout`, `/optin` and `/claim`.
 
-use crate::commands::handlers::{CommandRequest, Commands};
+use crate::commands::handlers::{CommandRequest, Commands, in_plain_words};
 use chime_core::chat_settings::LINKS;
+use chime_core::trigger::Languages;
 use chime_core::{ChatKind, Job, LinkReading, MessageAt};
 use chime_jobs::JobResult;
 use chime_privacy::wording::{self, Reach};
@@ -34,7 +35,9 @@ impl Commands {
         let (kind, code) = (command.chat.chat.kind, command.chat.speaks().code());
         let mut facts = self.privacy_facts.named(self.base.bot());
         facts.opens_links &= command.settings.get(LINKS) != Some(LinkReading::Off);
-        let markdown = wording::privacy(&facts, retention, out.map(reach), kind, code);
+        // "Forget me" wants something done, "what do you store?" wants to know.
+        let is_wish = in_plain_words(job).is_some() && !Languages::shipped().is_question(&command.args);
+        let markdown = wording::privacy(&facts, retention, out.map(reach), kind, code, is_wish);
         self.say(job, &command, markdown).await
     }
 
