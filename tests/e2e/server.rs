@@ -231,8 +231,14 @@ async fn a_recap_gives_way_to_answers_for_an_hour_and_is_then_made_without_the_m
 
 #[tokio::test]
 async fn prompt_and_answer_never_exceed_the_context_of_the_server() {
+    for tokens in ["auto", "6000"] {
+        within_the_context(tokens).await;
+    }
+}
+
+async fn within_the_context(tokens: &str) {
     const CONTEXT: usize = 2048;
-    World::run(async |w| {
+    World::with(&[("CONTEXT_TOKENS", tokens)], async |w| {
         serve(w, json!({"total_slots": 4, "default_generation_settings": {"n_ctx": CONTEXT}})).await;
         for n in 0..120 {
             w.say(
@@ -244,7 +250,8 @@ async fn prompt_and_answer_never_exceed_the_context_of_the_server() {
         }
         w.model.always("- Ben wants to pack the blue tent [m2]");
         let tag = w.say("ann", "@bot what should we pack, and why?");
-        w.answer_to(tag).await;
+        let answer = w.answer_to(tag).await.text;
+        assert!(answer.contains("Ben wants to pack"), "{tokens}: {answer}");
         let recap = w.say("ann", "/recap 24h");
         w.answer_to(recap).await;
         let requests = w.model.requests();

@@ -14,4 +14,4 @@ pub use budget::DailyBudget;
 pub use error::AskError;
 pub use guard::{GuardState, GuardedCall, ModelGuard};
 pub use purpose::{ModelPreference, ModelPurpose};
-pub use size::{answer_tokens, room_for_answer, room_for_prompt, slots, talk_tokens};
+pub use size::{answer_tokens, fitting_talk, room_for_answer, room_for_prompt, slots, talk_tokens};

@@ -83,13 +83,16 @@ struct Learned {
     speeds: Speeds,
 }
 
+/// Time for which a refusal counts that named no context size. It may have had another reason than the size.
+const UNSIZED_STAYS: Duration = Duration::from_hours(1);
+
 /// Refusal of a prompt as too long that named no context size.
 #[derive(Debug, Clone, Copy)]
 struct UnsizedRefusal {
     at: Timestamp,
     /// Estimated tokens of the prompt.
     tokens: usize,
-    /// Context size into which the largest shorter prompt since then fits.
+    /// Context size into which the largest shorter prompt since then fits, or probably does.
     fitting: Option<usize>,
 }
 
@@ -443,8 +446,6 @@ impl Model {
     fn learn_from_shorter(&self, completion: &Completion, prompt: &Prompt, now: Timestamp) {
         /// A prompt of less than this part of the refused one says little about the size between them.
         const TELLING: usize = 3;
-        /// Much shorter than for other refusals: this one may have had another reason than the size.
-        const UNSIZED_STAYS: Duration = Duration::from_hours(1);
         let (estimated, mut learned) = (prompt.estimated_tokens(), self.learned.lock());
         let Some(refusal) = learned.refusal.as_mut() else { return };
         if estimated >= refusal.tokens || now.since(refusal.at) >= UNSIZED_STAYS {
@@ -459,10 +460,12 @@ impl Model {
         }
     }
 
-    /// Notes that a prompt was refused as too long, without a context size.
+    /// Notes that a prompt was refused as too long, without a context size. If a longer one was refused before, half of
+    /// this one probably fits.
     fn note_refusal(&self, prompt: &Prompt, now: Timestamp) {
-        let tokens = prompt.estimated_tokens();
-        self.learned.lock().refusal = Some(UnsizedRefusal { at: now, tokens, fitting: None });
+        let (tokens, mut learned) = (prompt.estimated_tokens(), self.learned.lock());
+        let last = learned.refusal.filter(|last| now.since(last.at) < UNSIZED_STAYS && tokens < last.tokens);
+        learned.refusal = Some(UnsizedRefusal { at: now, tokens, fitting: last.map(|_| tokens / 2) });
     }
 
     fn facts(&self) -> ServerFacts {

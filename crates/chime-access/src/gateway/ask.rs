@@ -19,7 +19,7 @@ use crate::Allowance;
 use crate::gateway::ask::queue::{CallQueue, ServerSlot, Urgency};
 use crate::gateway::{
     AskError, DailyBudget, GuardState, GuardedCall, ModelGuard, ModelPreference, ModelPurpose, answer_tokens,
-    room_for_answer, room_for_prompt, slots, talk_tokens,
+    fitting_talk, room_for_answer, room_for_prompt, slots, talk_tokens,
 };
 use chime_core::chat_settings::ModelName;
 use chime_core::config::ContextTokens;
@@ -193,7 +193,7 @@ impl Gateway {
     pub fn talk_tokens(&self, setting: ContextTokens) -> usize {
         match setting {
             ContextTokens::Auto => talk_tokens(self.server_facts(ModelPurpose::Answer)),
-            ContextTokens::Fixed(tokens) => tokens,
+            ContextTokens::Fixed(tokens) => fitting_talk(tokens, self.server_facts(ModelPurpose::Answer)),
         }
     }
 

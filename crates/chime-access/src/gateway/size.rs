@@ -28,6 +28,14 @@ pub fn talk_tokens(facts: ServerFacts) -> usize {
     facts.context.map_or(wanted, |context| wanted.min(context / SHARE_OF_TALK))
 }
 
+/// Returns how many of the operator's `CONTEXT_TOKENS` the chat messages may have: as many as the model's context holds
+/// along with the rest of the prompt and an answer.
+pub fn fitting_talk(tokens: usize, facts: ServerFacts) -> usize {
+    let rest = |room: usize, context: usize| room.saturating_sub(FIXED).max(context / SHARE_OF_TALK);
+    let room = room_for_prompt(answer_tokens(ModelPurpose::Answer, facts), facts.context);
+    room.zip(facts.context).map_or(tokens, |(room, context)| tokens.min(rest(room, context)))
+}
+
 /// Returns the maximal length of an answer in tokens. It is lower for small or slow models, because a member would wait
 /// minutes for one that writes without end.
 pub fn answer_tokens(purpose: ModelPurpose, facts: ServerFacts) -> u32 {
@@ -85,6 +93,14 @@ mod tests {
         ] {
             assert_eq!(talk_tokens(facts(context, speed)), tokens, "{context:?} {speed:?}");
         }
+    }
+
+    #[test]
+    fn more_talk_than_the_context_holds_is_left_out() {
+        for (context, tokens) in [(None, 6000), (Some(2048), 904), (Some(8192), 6000), (Some(1024), 341)] {
+            assert_eq!(fitting_talk(6000, facts(context, None)), tokens, "{context:?}");
+        }
+        assert_eq!(fitting_talk(400, facts(Some(2048), None)), 400);
     }
 
     #[test]

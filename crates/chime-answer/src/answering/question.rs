@@ -374,9 +374,11 @@ pub(super) async fn load_question(
     services.base.store.read(load).await
 }
 
-/// Chooses the window again with half of the token budget, and drops the recalled messages.
+/// Chooses the window again with half of the token budget, or with what fits into the context that a refusal showed, and
+/// drops the recalled messages.
 pub(super) async fn halve(services: &Services, question: &mut QuestionContext) -> chime_store::Result<()> {
-    let params = Params { token_budget: question.room / 2, ..services.params.clone() };
+    let fitting = question.gateway.talk_tokens(services.base.config.context.tokens);
+    let params = Params { token_budget: fitting.min(question.room / 2), ..services.params.clone() };
     let summarized = question.oldest_part.summarized(params.estimate);
     let (history, recaller) = (Arc::clone(&question.history), Arc::clone(&services.recaller));
     let window = move |conn: &_| Ok(window_around(conn, &history, &params, &recaller, |_| summarized));

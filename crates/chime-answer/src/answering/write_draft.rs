@@ -101,7 +101,8 @@ pub(super) async fn write_draft(
                     WindowSize::Halved => {
                         question.photos.clear();
                         halve(services, question).await?;
-                        built = build_prompt(services, question, Some(built.tokens() / 2))?;
+                        let (half, room) = (built.tokens() / 2, question.gateway.prompt_room(ModelPurpose::Answer));
+                        built = build_prompt(services, question, Some(room.map_or(half, |room| half.min(room))))?;
                     }
                     WindowSize::Plainest => {
                         question.photos.clear();

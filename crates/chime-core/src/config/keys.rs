@@ -94,8 +94,8 @@ keys! {
     BACKUP_KEEP("14").default("7") =>
         "How many daily copies stay, for as many days, at most 30.";
     CONTEXT_TOKENS("1600").default("auto") =>
-        "How many tokens of messages a prompt may hold; `auto`: as many as the model server reads in about eight \
-         seconds, 600 to 6000.";
+        "How many tokens of messages a prompt may hold, fewer if the model's context holds fewer; `auto`: as many as the \
+         model server reads in about eight seconds, 600 to 6000.";
     EMBEDDING("model2vec:/srv/models/potion-base-8M").default("local") =>
         "Embedding model used for the similarity of texts: `local`, the one inside the program; `off`; \
          `model2vec:<folder>`, another static model with a WordPiece tokenizer; or `openai:<model>`, a model of the \

@@ -198,6 +198,19 @@ async fn a_shorter_prompt_that_helped_shows_the_size_that_a_refusal_did_not_name
 }
 
 #[tokio::test]
+async fn after_two_refusals_without_a_size_half_of_the_shorter_prompt_fits() {
+    let server = started().await;
+    let (model, clock) = (client(options(&server)), Clock::system());
+    let too_long = || refusal(400, "The prompt is too long.");
+    server.script([too_long(), too_long(), too_long(), too_long()]);
+    for (tokens, is_known) in [(3_600, false), (1_800, true)] {
+        assert!(matches!(model.answer(&sized(tokens), &clock).await, Err(LlmError::PromptTooLong)));
+        let context = model.facts().context;
+        assert_eq!(context.is_some_and(|context| (800..1_200).contains(&context)), is_known, "{context:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_context_that_a_refusal_names_stays_until_the_server_reports_another() {
     let server = started().await;
     let (model, clock) = (client(options(&server)), Clock::system());
