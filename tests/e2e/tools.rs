@@ -185,6 +185,7 @@ async fn a_search_is_narrowed_to_a_member_and_to_days() {
             (json!({"query": "trailer", "from": "Ann"}), "grandma", "garage"),
             // A name may be shortened, and a result that is whole does not claim to be cut.
             (json!({"query": "trailer", "from": "an"}), "grandma", "More was found"),
+            (json!({"query": "trailer", "from": "ben"}), "garage", "the lake is calm"),
             (json!({"query": "trailer", "since": second}), "garage", "grandma"),
             (json!({"query": "trailer", "until": first}), "grandma", "garage"),
             (json!({"from": "ben", "since": first, "until": second}), "garage", "grandma"),

@@ -28,7 +28,7 @@ use chime_core::{
 };
 use chime_llm::{Completion, ToolRound};
 use chime_memory::policy::OPEN_FOR;
-use chime_memory::recall::{RecallRequest, Recaller, item_state};
+use chime_memory::recall::{RankedRecall, RecallRequest, Recaller, item_state};
 use chime_memory::{members, tags};
 use chime_store::chats::ChatRow;
 use chime_store::{Reader, chats, item_marks, messages, summaries, tags as tag_rows, topic_names};
@@ -360,10 +360,9 @@ impl LookupScope {
         };
         let mut found = Vec::new();
         let request = query.map(|query| self.request(query));
-        let ranked = request.map_or(Ok(Vec::new()), |request| self.recaller.ranked(conn, &request))?;
-        for (seq, score) in ranked {
-            let stored = if score > 0.0 { messages::by_seq(conn, self.chat.key, seq)? } else { None };
-            found.extend(stored.filter(is_wanted));
+        let looked = request.map(|request| self.recaller.look(conn, &request)).transpose()?;
+        for seq in looked.iter().flat_map(RankedRecall::matching) {
+            found.extend(messages::by_seq(conn, self.chat.key, seq)?.filter(is_wanted));
             if found.len() > MOST_MESSAGES {
                 return Ok(found);
             }

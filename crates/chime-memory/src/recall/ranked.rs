@@ -72,6 +72,11 @@ impl RankedRecall {
         self
     }
 
+    /// Returns the messages whose content matches the question, best first.
+    pub fn matching(&self) -> impl Iterator<Item = Seq> {
+        self.messages.iter().map(|one| one.seq)
+    }
+
     /// Returns the best messages and sessions for the prompt. Leaves out what the prompt contains already: the messages
     /// in `shown`, and the lines in `told`.
     pub fn best(&self, conn: &Reader, shown: &HashSet<Seq>, told: &ToldLines) -> chime_store::Result<Recalled> {
