@@ -221,12 +221,16 @@ impl Checker<'_> {
         let is_better = |place: usize| is_named(place) || !is_terse && (shares_nothing || is_about_same(place));
         match supporting {
             Some(place) if may_cite(place) && is_better(place) => format!("[source: {}]", basis.given[place].id),
-            None if cited.iter().any(|place| support.is_question(*place)) && says_open(claims.sentence) => {
-                tag.to_owned()
-            }
+            None if cited.iter().any(|place| self.is_question_behind(*place, claims)) => tag.to_owned(),
             None if strongest < UNRELATED && shares_nothing && !is_terse && !claims.need_tag() => String::new(),
             _ => tag.to_owned(),
         }
+    }
+
+    /// Returns `true` for a question that a sentence names as open, or that shares a word with it that is no number.
+    fn is_question_behind(&self, place: usize, claims: Claims<'_>) -> bool {
+        let shares_word = || self.support.share_subject(claims.sentence, place, place);
+        self.support.is_question(place) && (says_open(claims.sentence) || shares_word())
     }
 
     /// Returns `true` for a message. A summary shares words with many sentences.
@@ -334,7 +338,11 @@ mod tests {
     #[test]
     fn the_question_behind_what_is_open_stays() {
         let talk = ["Jens: wer hat den schlüssel für die halle?", "Ben: ich komme am sonntag um 15 uhr"];
-        for text in ["Es fehlt noch der Hallenöffner [source: m1].", "Offen ist, wer aufsperrt [source: m1]."] {
+        for text in [
+            "Es fehlt noch der Hallenöffner [source: m1].",
+            "Offen ist, wer aufsperrt [source: m1].",
+            "Jens sucht seit Tagen vergeblich überall einen Schlüssel [source: m1].",
+        ] {
             check_in(&talk, text, text);
         }
         check_in(&talk, "Am Montag regnet es 12 mm [source: m1].", "Am Montag regnet es 12 mm.");
