@@ -107,13 +107,46 @@ impl Termination for Exit {
 
 /// Prints an error with its causes to stderr. Returns `exit`.
 pub fn report(error: &dyn Error, exit: Exit) -> Exit {
-    let mut text = format!("chime: {error}");
+    // Fails if stderr is closed, and then there is nowhere to report it.
+    let _ = writeln!(std::io::stderr(), "chime: {}", with_causes(error).join("\n  because: "));
+    exit
+}
+
+/// Returns the texts of an error and its causes. Of two that say the same, as those of SQLite do, the longer one stays.
+fn with_causes(error: &dyn Error) -> Vec<String> {
+    let mut texts = vec![error.to_string()];
     let mut cause = error.source();
     while let Some(error) = cause {
-        text.push_str(&format!("\n  because: {error}"));
+        let text = error.to_string();
+        match texts.last_mut() {
+            Some(last) if last.ends_with(&text) => {}
+            Some(last) if text.ends_with(last.as_str()) => *last = text,
+            _ => texts.push(text),
+        }
         cause = error.source();
     }
-    // Fails if stderr is closed, and then there is nowhere to report it.
-    let _ = writeln!(std::io::stderr(), "{text}");
-    exit
+    texts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{text}")]
+    struct Failed {
+        text: &'static str,
+        source: Option<Box<Failed>>,
+    }
+
+    #[test]
+    fn causes_that_say_the_same_are_reported_once() {
+        let chain = |texts: &[&'static str]| {
+            let wrap = |source, text: &&'static str| Some(Box::new(Failed { text: *text, source }));
+            with_causes(&texts.iter().rev().fold(None, wrap).expect("an error")).join(" / ")
+        };
+        let sql = ["a statement failed", "disk I/O error", "Error code 4874: disk I/O error"];
+        assert_eq!(chain(&sql), "a statement failed / Error code 4874: disk I/O error");
+        assert_eq!(chain(&["x cannot be read: no such file", "no such file"]), "x cannot be read: no such file");
+    }
 }
