@@ -8,7 +8,7 @@ use crate::recap::RecapTime;
 use chime_core::lang::languages;
 use chime_core::texts::{RecapWords, texts};
 use chime_core::{Language, Timestamp, Zone};
-use chime_relevance::retrieval::languages::Tables;
+use chime_relevance::retrieval::languages::{PhraseTable, Phrases, Tables};
 use chime_relevance::retrieval::reminder_times::Repeat;
 use chime_relevance::retrieval::{AskedTime, date_words, spans_alone, time_alone};
 
@@ -153,14 +153,7 @@ impl RecapArguments {
         if said.len() > MOST_WORDS {
             return Self::Unclear;
         }
-        // "Every monday until june" is no time since when something was said.
-        let repeats_or_ends = |place: usize| {
-            let phrases = tables.iter().flat_map(|table| [&table.every, &table.daily, &table.until]);
-            phrases.into_iter().any(|phrases| phrases.at(&said, place).is_some())
-        };
-        if (0..said.len()).any(repeats_or_ends) {
-            return Self::Unclear;
-        }
+        let has = |phrases: fn(&PhraseTable) -> &Phrases| tables.iter().any(|table| phrases(table).any_in(&said));
         let spans_of = |said: &[String]| spans_alone(said, tables, asked_at, zone);
         let spans = spans_of(&said);
         // "From monday to wednesday" begins on monday, and ends with wednesday.
@@ -168,7 +161,12 @@ impl RecapArguments {
             let (first, last) = (spans_of(&said[..place]), spans_of(&said[place..]));
             (!first.is_empty() && !last.is_empty() && [&first[..], &last].concat() == spans).then_some((first, last))
         };
-        let (spans, ends) = (1..said.len()).find_map(first_of_range).unwrap_or((spans, Vec::new()));
+        let range = (1..said.len()).find_map(first_of_range);
+        // "Every monday until june" is no time since when something was said.
+        if has(|table| &table.every) || has(|table| &table.daily) || range.is_none() && has(|table| &table.until) {
+            return Self::Unclear;
+        }
+        let (spans, ends) = range.unwrap_or((spans, Vec::new()));
         let midnight = zone.midnight(zone.local(asked_at).date_naive());
         // "On friday", said on a friday, is a week ago, as "since friday" is.
         let latest = |before: Timestamp| spans.iter().map(|span| span.from).filter(|from| *from < before).max();
@@ -359,7 +357,21 @@ mod tests {
             assert_eq!(RecapArguments::parse(args, asked_in("eng")), monday, "{args}");
         }
         let (monday, end) = (Timestamp::from_secs(1_715_558_400), Timestamp::from_secs(1_715_731_200));
-        for args in ["from monday to tuesday", "13 May - 14 May", "von montag bis dienstag"] {
+        for args in [
+            "from monday to tuesday",
+            "monday until tuesday",
+            "13 May - 14 May",
+            "von montag bis dienstag",
+            "desde el lunes hasta el martes",
+            "de lundi à mardi",
+            "du lundi au mardi",
+            "da lunedì a martedì",
+            "van maandag tot dinsdag",
+            "od poniedziałku do wtorku",
+            "de segunda a terça",
+            "с понедельника до вторника",
+            "з понеділка до вівторка",
+        ] {
             assert_eq!(RecapArguments::parse(args, asked_in("eng")), RecapArguments::Between(monday, end), "{args}");
         }
         let weekly = RecapArguments::Subscribe(RecapTime { weekday: Some(Weekday::Mon), minute: 540 });
