@@ -135,14 +135,14 @@ mod tests {
     #[derive(Debug, thiserror::Error)]
     #[error("{text}")]
     struct Failed {
-        text: &'static str,
+        text: String,
         source: Option<Box<Failed>>,
     }
 
     #[test]
     fn causes_that_say_the_same_are_reported_once() {
-        let chain = |texts: &[&'static str]| {
-            let wrap = |source, text: &&'static str| Some(Box::new(Failed { text: *text, source }));
+        let chain = |texts: &[&str]| {
+            let wrap = |source, text: &&str| Some(Box::new(Failed { text: (*text).to_owned(), source }));
             with_causes(&texts.iter().rev().fold(None, wrap).expect("an error")).join(" / ")
         };
         let sql = ["a statement failed", "disk I/O error", "Error code 4874: disk I/O error"];

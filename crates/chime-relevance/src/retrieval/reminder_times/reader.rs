@@ -21,8 +21,8 @@ pub(super) struct MomentReader<'a> {
     pub(super) is_strict: bool,
 }
 
-fn is_of(word: &String) -> bool {
-    matches!(word.as_str(), "of" | "de" | "di" | "van")
+fn is_of(word: &str) -> bool {
+    matches!(word, "of" | "de" | "di" | "van")
 }
 
 impl MomentReader<'_> {
@@ -135,7 +135,7 @@ impl MomentReader<'_> {
         let mut place = end;
         while self.at(&table.unread, place).is_none()
             && let Some(used) =
-                self.linking(place).or_else(|| self.dates.words.get(place).is_some_and(is_of).then_some(1))
+                self.linking(place).or_else(|| self.dates.words.get(place).is_some_and(|word| is_of(word)).then_some(1))
         {
             place += used;
         }
@@ -228,7 +228,7 @@ impl MomentReader<'_> {
         let table = self.dates.table;
         let begins =
             [&table.before_all, &table.minutes_to, &table.and].into_iter().any(|it| self.at(it, place).is_some());
-        if begins && !self.dates.words.get(place).is_some_and(is_of) || (self.breaks_at)(place) {
+        if begins && !self.dates.words.get(place).is_some_and(|word| is_of(word)) || (self.breaks_at)(place) {
             return false;
         }
         let mut next = place;
