@@ -27,7 +27,7 @@ async fn commands_and_what_the_bot_says_of_itself_are_never_fed_as_talk() {
         w.answer_to(tag).await;
         let prompt = w.prompt(2).await;
         assert!(prompt.contains("Call the plumber."), "{prompt}");
-        for foreign in ["/help", "/roll", "/privacy@bot", "I read along", "/optout"] {
+        for foreign in ["/help@bot", "/roll", "/privacy@bot", "I read along", "/optout"] {
             assert!(!prompt.contains(foreign), "{foreign} in {prompt}");
         }
     })
