@@ -219,12 +219,12 @@ impl MomentReader<'_> {
         let has_exact_time = moment.time.is_some_and(|time| time.is_exact);
         let repeat = self.at(&table.task_repeats, place).filter(|_| has_day);
         let used = repeat.or_else(|| self.at(&table.task_parts, place).filter(|_| has_exact_time));
-        used.is_some_and(|used| self.goes_on_with_task(place + used))
+        used.is_some_and(|used| self.continues_task(place + used))
     }
 
-    /// Returns `true` if the words at `place` go on with what the words before them say, and neither name a time nor begin
-    /// anew as behind a comma: "shopping", "of games", "at the museum".
-    fn goes_on_with_task(&mut self, place: usize) -> bool {
+    /// Returns `true` if the words at `place` belong to the word before them, and are neither a time nor behind a comma:
+    /// "shopping", "of games", "at the museum".
+    fn continues_task(&mut self, place: usize) -> bool {
         let table = self.dates.table;
         let begins =
             [&table.before_all, &table.minutes_to, &table.and].into_iter().any(|it| self.at(it, place).is_some());
