@@ -380,7 +380,7 @@ mod tests {
     fn metrics_are_prometheus_text() {
         let today = DayTotal { calls: 3, tokens: TokenUse { prompt: 900, completion: 80 }, cost_micros: 469_000 };
         let vitals = Vitals {
-            kept: Ok(DatabaseStats { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096 }),
+            kept: Ok(DatabaseStats { jobs_due: 2, jobs_parked: 0, today, database_bytes: 4096, free_bytes: None }),
             backups: Some(BackupState { age: None, from_future: None, failure: None }),
             memory_bytes: Some(1 << 20),
             counted: vec![
