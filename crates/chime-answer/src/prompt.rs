@@ -23,8 +23,8 @@ use chime_core::trigger::{
     Languages, asks_for_ideas, asks_for_summary, asks_what_was_missed, is_about_bot, is_for_bot, is_small_talk,
 };
 use chime_core::{
-    ChatKind, Citable, Enrichment, FollowUp, Grounding, Kind, Member, Message, MessageId, Part, Piece, Reason, Role, Seq,
-    Slot, SlotUse, SourceId, StoredMessage, Timestamp, Zone, clip, has_spoiler,
+    ChatKind, Citable, Enrichment, FollowUp, Grounding, Kind, Member, Message, MessageId, Part, Piece, Reason, Role,
+    Seq, Slot, SlotUse, SourceId, StoredMessage, Timestamp, Zone, clip, has_spoiler,
 };
 use chime_relevance::context::{ContextWindow, Entry};
 use chime_relevance::retrieval::Recalled;
