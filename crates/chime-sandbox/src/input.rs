@@ -2,9 +2,9 @@
 
 use chime_core::{ChatId, ChatKind, Entity, ForumTopicId, MessageId, Timestamp, UserId};
 
-/// Generates builder methods that set one field: `fn name(parameter) { field: value }`.
+/// Generates builder methods that set one field: `method(parameter) => field: value;`.
 macro_rules! setters {
-    ($($(#[$doc:meta])* fn $name:ident($($parameter:ident: $type:ty),*) { $field:ident: $value:expr })+) => {
+    ($($(#[$doc:meta])* $name:ident($($parameter:ident: $type:ty),*) => $field:ident: $value:expr;)+) => {
         $(
             $(#[$doc])*
             #[must_use]
@@ -53,8 +53,8 @@ impl NewChat {
 
     setters! {
         /// Adds a public username, without `@`.
-        fn public(username: impl Into<String>) { username: Some(username.into()) }
-        fn with_bot(bot: ChatMemberStatus) { bot: bot }
+        public(username: impl Into<String>) => username: Some(username.into());
+        with_bot(bot: ChatMemberStatus) => bot: bot;
     }
 
     fn of(kind: ChatKind, title: impl Into<String>) -> Self {
@@ -80,11 +80,11 @@ impl NewMember {
     }
 
     setters! {
-        fn username(username: impl Into<String>) { username: Some(username.into()) }
-        fn status(status: ChatMemberStatus) { status: status }
-        fn language(code: impl Into<String>) { language: Some(code.into()) }
+        username(username: impl Into<String>) => username: Some(username.into());
+        status(status: ChatMemberStatus) => status: status;
+        language(code: impl Into<String>) => language: Some(code.into());
         /// Makes this another bot. As on the real server, its messages are not delivered to our bot.
-        fn bot() { is_bot: true }
+        bot() => is_bot: true;
     }
 }
 
@@ -209,17 +209,17 @@ impl Post {
     }
 
     setters! {
-        fn reply_to(parent: MessageId) { reply_to: Some(parent) }
-        fn quote(part: impl Into<String>) { quote: Some(part.into()) }
-        fn in_forum_topic(forum_topic: ForumTopicId) { forum_topic: Some(forum_topic) }
-        fn with(content: PostContent) { content: content }
-        fn in_album(album: impl Into<String>) { album: Some(album.into()) }
-        fn entities(entities: Vec<Entity>) { entities: Some(entities) }
-        fn as_chat(chat: ChatId) { sender_chat: Some(chat) }
-        fn forwarded_from(name: impl Into<String>) { forwarded_from: Some(name.into()) }
-        fn forward_of(chat: ChatId, message: MessageId) { forward_of: Some((chat, message)) }
-        fn reply_elsewhere(chat: ChatId, message: MessageId) { reply_elsewhere: Some((chat, message)) }
-        fn ephemeral() { is_ephemeral: true }
-        fn silently() { silent: true }
+        reply_to(parent: MessageId) => reply_to: Some(parent);
+        quote(part: impl Into<String>) => quote: Some(part.into());
+        in_forum_topic(forum_topic: ForumTopicId) => forum_topic: Some(forum_topic);
+        with(content: PostContent) => content: content;
+        in_album(album: impl Into<String>) => album: Some(album.into());
+        entities(entities: Vec<Entity>) => entities: Some(entities);
+        as_chat(chat: ChatId) => sender_chat: Some(chat);
+        forwarded_from(name: impl Into<String>) => forwarded_from: Some(name.into());
+        forward_of(chat: ChatId, message: MessageId) => forward_of: Some((chat, message));
+        reply_elsewhere(chat: ChatId, message: MessageId) => reply_elsewhere: Some((chat, message));
+        ephemeral() => is_ephemeral: true;
+        silently() => silent: true;
     }
 }
