@@ -14,9 +14,12 @@ use chime_core::trigger::Languages;
 struct CueLists {
     settled: Vec<String>,
     taken: Vec<String>,
+    #[serde(default)]
+    states: Vec<String>,
     planned: Vec<String>,
     done: Vec<String>,
     passing: Vec<String>,
+    guesses: Vec<String>,
     momentary: Vec<String>,
 }
 
@@ -47,9 +50,12 @@ impl Cues {
 struct Patterns {
     settled: Regex,
     taken: Regex,
+    /// Forms of `taken` that promise nothing; `None` if the language has none.
+    states: Option<Regex>,
     planned: Regex,
     done: Regex,
     passing: Regex,
+    guesses: Regex,
     momentary: Regex,
 }
 
@@ -65,27 +71,38 @@ pub fn cues(text: &str) -> Cues {
         PATTERNS.iter().filter(|(code, _)| likely.contains(code)).map(|(_, patterns)| patterns).collect();
     let any = |of: fn(&Patterns) -> &Regex| patterns.iter().any(|patterns| of(patterns).is_match(&text));
     Cues {
-        settled: any(|it| &it.settled),
-        taken: any(|it| &it.taken),
+        settled: patterns.iter().any(|it| it.tells_choice(&text)),
+        taken: patterns.iter().any(|it| it.tells_promise(&text)),
         planned: any(|it| &it.planned),
         done: any(|it| &it.done),
         passing: any(|it| &it.passing),
-        momentary: any(|it| &it.momentary),
+        momentary: any(|it| &it.momentary) || any(|it| &it.guesses),
     }
 }
 
 impl Patterns {
     fn of(lists: &CueLists) -> Self {
-        let CueLists { settled, taken, planned, done, passing, momentary } = lists;
+        let CueLists { settled, taken, states, planned, done, passing, guesses, momentary } = lists;
         let anywhere = |cues| any_of(cues, " ");
         Self {
             settled: anywhere(settled),
             taken: anywhere(taken),
+            states: (!states.is_empty()).then(|| anywhere(states)),
             planned: anywhere(planned),
             done: anywhere(done),
             passing: any_of(passing, r"\A "),
+            guesses: anywhere(guesses),
             momentary: anywhere(momentary),
         }
+    }
+
+    fn tells_choice(&self, text: &str) -> bool {
+        text.lines().any(|sentence| self.settled.is_match(sentence) && !self.guesses.is_match(sentence))
+    }
+
+    fn tells_promise(&self, text: &str) -> bool {
+        let told = self.states.as_ref().map_or(text.into(), |states| states.replace_all(text, " "));
+        self.taken.is_match(&told)
     }
 }
 
@@ -164,6 +181,11 @@ mod tests {
         check("Составлю жалобу", false, true, false);
         check("wir nehmen den grünen", true, false, false);
         check("Hääletame reedeni", true, false, true);
+        check("Maybe we picked it up", false, false, false);
+        check("Vielleicht gebucht, ich weiß nicht", false, false, false);
+        check("Maybe it rains. We booked the hut", true, false, false);
+        check("I'll be heading out in an hour", false, false, false);
+        check("We'll be late, I'll bring the bread", false, true, false);
         check("finally some rain", false, false, false);
         check("the weather is nice", false, false, false);
     }
