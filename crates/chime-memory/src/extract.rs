@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::bullets::{cost, tidy};
-use crate::policy::Caps;
+use crate::policy::{Caps, OPEN_FOR, UNDATED};
 use crate::{members, words};
 use chime_core::trigger::{Languages, QUESTION_MARKS};
-use chime_core::{Bullet, BulletKind, Seq, Timestamp, sentence_ends, sentences};
+use chime_core::{Bullet, BulletKind, Seq, Timestamp, Zone, sentence_ends, sentences};
 use chime_relevance::context::{TalkLine, is_output, is_talk, lasting_worth, ranked};
-use chime_relevance::retrieval::{cues, names_time};
+use chime_relevance::retrieval::{cues, end_of_named_day, names_time};
 
 /// Maximum length of a message in the summary, and of a question before its answer, in characters. Of a longer message
 /// the first sentences are shown.
@@ -19,10 +19,17 @@ const QUESTION_CHARS: usize = 120;
 /// Minimum number of shared words by which a line counts as the answer to a question, or as the report that a task is
 /// done.
 const SHARED: usize = 2;
-/// Number of lines after a question within which it is answered.
+/// Number of lines after a question within which it is answered, and time within which a line that is no reply does so.
 const ANSWERED_WITHIN: usize = 30;
-/// Time after a question within which the next line answers it, although it is no reply.
+const SAME_WITHIN: Duration = Duration::from_hours(1);
+/// Time after a question within which the next line may answer it, although it is no reply.
 const NEXT_WITHIN: Duration = Duration::from_mins(30);
+/// Time within which the next line answers a question although it shares no word with it, and its maximum number of
+/// content words: a few at once, one word soon.
+const AT_ONCE: (Duration, usize) = (Duration::from_mins(1), 5);
+const SOON: (Duration, usize) = (Duration::from_mins(5), 1);
+/// Minimum cosine of a question and an answer that is no reply but shares words with it.
+const LIKE: f32 = 0.2;
 /// Minimum number of content words of a reply to an answer that is shown with it.
 const MORE_WORDS: usize = 3;
 /// Maximum number of messages of a session that are ranked.
@@ -106,12 +113,15 @@ fn bullet(place: usize, answers: &[Exchange], lines: &[SummaryMessage]) -> Optio
     }
 }
 
+/// Returns `true` if a promise says what is to be done: it has more words than its verb and a time.
+fn says_what(text: &str) -> bool {
+    const VERB: usize = 1;
+    words::content_words(text).len() > VERB + usize::from(names_time(text))
+}
+
 /// Puts the message that a task replies to before it if the task does not say what is to be done ("I'll take it").
 fn with_subject(task: Bullet, line: &SummaryMessage, lines: &[SummaryMessage]) -> Bullet {
-    /// Most words of a task without a subject, besides a time: its verb.
-    const VERB: usize = 1;
-    let says_what = || words::content_words(&line.text).len() > VERB + usize::from(names_time(&line.text));
-    if task.kind != BulletKind::Task || says_what() {
+    if task.kind != BulletKind::Task || says_what(&line.text) {
         return task;
     }
     let parent_of = |line: &&SummaryMessage| lines.iter().find(|it| Some(it.seq) == line.reply_to && it.seq < line.seq);
@@ -135,6 +145,14 @@ pub fn still_open(mut bullets: Vec<Bullet>, lines: &[SummaryMessage]) -> Vec<Bul
     bullets
 }
 
+/// Returns `true` if a bullet of `said_at` no longer tells what is open at `now`: it is very old, or a task or a question
+/// whose day is over. One that names no day is open for [`UNDATED`].
+pub fn is_stale(bullet: &Bullet, said_at: Timestamp, now: Timestamp, zone: Zone) -> bool {
+    let text = || members::unnamed(&members::without_authors(&bullet.text));
+    let end = || end_of_named_day(&text(), said_at, zone).unwrap_or(said_at.plus(UNDATED));
+    now.since(said_at) >= OPEN_FOR || is_item(bullet) && now >= end()
+}
+
 /// Returns `true` for a task or a question, which can be done or answered.
 pub fn is_item(bullet: &Bullet) -> bool {
     matches!(bullet.kind, BulletKind::Task | BulletKind::Question)
@@ -145,7 +163,8 @@ pub fn is_item(bullet: &Bullet) -> bool {
 fn precedence(line: &SummaryMessage, exchange: Option<&Exchange>, lines: &[SummaryMessage]) -> u8 {
     let (text, found) = (&line.text, cues(&line.text));
     let is_news = || found.taken || found.planned && !found.passing || lasting_worth(&members::unnamed(text)).is_some();
-    let is_reply = |it: &Exchange| lines[it.answers[0]].reply_to == Some(lines[it.question].seq);
+    let is_reply =
+        |it: &Exchange| it.answers.first().is_some_and(|at| lines[*at].reply_to == Some(lines[it.question].seq));
     match asks(text) {
         false if found.settled || found.done => 0,
         false if is_news() => 1,
@@ -165,29 +184,30 @@ fn talk_line<'a>(line: &'a SummaryMessage, all: &[SummaryMessage]) -> TalkLine<'
 /// Returns a message as a bullet, or `None` if what can be shown of it says nothing.
 fn alone(line: &SummaryMessage) -> Option<Bullet> {
     let shown = opening(&line.text, SHOWN_CHARS, |shown| is_talk(&members::unnamed(shown)))?;
-    Some(Bullet { kind: kind(&shown), text: by(line, &shown), sources: vec![line.seq] })
+    Some(Bullet { kind: kind(&shown, line), text: by(line, &shown), sources: vec![line.seq] })
 }
 
-/// Returns a question with its answers as a bullet, or one of them alone if the other is too long.
+/// Returns a question with its answers as a bullet, or one of them alone if the other is too long or missing.
 fn answered(question: &SummaryMessage, answers: &[&SummaryMessage]) -> Option<Bullet> {
-    let answer = answers.first()?;
+    // Not an open question.
+    let question_alone = || alone(question).map(|bullet| Bullet { kind: BulletKind::Fact, ..bullet });
+    let Some(answer) = answers.first() else { return question_alone() };
     let asked = opening(&question.text, QUESTION_CHARS, |asked| Languages::shipped().is_question(asked));
     let Some(asked) = asked else { return alone(answer) };
     // The question's author is shown, so the answer need not name them.
     let called = question.by.map(members::marker).unwrap_or_default();
     let said = answer.text.strip_prefix(&called).map_or(&*answer.text, |said| said.trim_start_matches([':', ',', ' ']));
     let Some(shown) = opening(said, SHOWN_CHARS, |shown| !shown.is_empty()) else {
-        // Not an open question.
-        return alone(question).map(|bullet| Bullet { kind: BulletKind::Fact, ..bullet });
+        return question_alone();
     };
     let mut text = format!("{} – {}", by(question, &asked), by(answer, &shown));
-    let (mut sources, mut of) = (vec![question.seq, answer.seq], kind(&answer.text));
+    let (mut sources, mut of) = (vec![question.seq, answer.seq], kind(&answer.text, answer));
     for more in &answers[1..] {
         if let Some(shown) = opening(&more.text, QUESTION_CHARS, |shown| !shown.is_empty()) {
             text.push_str(&format!(" – {}", by(more, &shown)));
             sources.push(more.seq);
             // The reply may settle what the answer proposes. Decisions come first in the order of kinds.
-            of = of.min(kind(&more.text));
+            of = of.min(kind(&more.text, more));
         }
     }
     Some(Bullet { kind: of, text, sources })
@@ -228,50 +248,61 @@ fn by(line: &SummaryMessage, shown: &str) -> String {
     line.by.map_or_else(|| shown.to_owned(), |number| format!("{}: {shown}", members::marker(number)))
 }
 
-/// Returns the kind of a message that nobody answered.
-fn kind(text: &str) -> BulletKind {
+/// Returns the kind of a message that nobody answered, of which `text` is shown.
+fn kind(text: &str, line: &SummaryMessage) -> BulletKind {
     let found = cues(text);
     // Without a mark, many beginnings of questions begin statements too.
     let is_open = asks(text) && (text.contains(QUESTION_MARKS) || Languages::shipped().is_to_group(text));
     match is_open {
         true => BulletKind::Question,
         false if found.settled => BulletKind::Decision,
-        false if found.taken => BulletKind::Task,
+        false if found.taken && (line.reply_to.is_some() || says_what(&line.text)) => BulletKind::Task,
         false => BulletKind::Fact,
     }
 }
 
-/// Places of a question, of its answer and, behind that, of a reply that adds to the answer.
+/// Places of a question, of its answer and, behind that, of a reply that adds to the answer. Without answers, a line
+/// behind the question may be its answer or not.
 struct Exchange {
     question: usize,
     answers: Vec<usize>,
 }
 
-/// Finds the answer to each question that has one: a reply to it, the next line if another member wrote it soon, or one
-/// soon after with several of its words. Words that begin questions begin answers too ("está en la cocina"), so a reply
-/// asks only if it has a question mark, as does the next line after a question with one.
+/// Finds the answer to each question that has one: a reply to it, the next line if another member wrote it soon and it
+/// [fits], or one soon after with several of its words. Words that begin questions begin answers too ("está en la
+/// cocina"), so a reply asks only if it has a question mark, as does the next line after a question with one.
 fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
     let is_question: Vec<bool> = lines.iter().map(|line| asks(&line.text)).collect();
-    let stems: Vec<BTreeSet<String>> = lines.iter().map(|line| words::stems(&line.text)).collect();
+    let stems: Vec<BTreeSet<String>> = lines.iter().map(|line| words::stems(&members::unnamed(&line.text))).collect();
     let speaks =
         |line: &SummaryMessage| line.by.is_some() && !line.is_for_bot && !is_output(&members::unnamed(&line.text));
     let answer = |question: usize| {
         let asked = &lines[question];
-        let is_answer = |place: &usize| {
-            let line = &lines[*place];
-            let is_reply = line.reply_to == Some(asked.seq);
-            let is_next = line.reply_to.is_none()
-                && line.at.since(asked.at) <= NEXT_WITHIN
-                && lines[question..*place].iter().all(|between| between.by == asked.by);
-            let is_same = stems[question].intersection(&stems[*place]).count() >= SHARED;
-            let is_marked = |line: &SummaryMessage| line.text.contains(QUESTION_MARKS);
-            let needs_mark = is_reply || is_next && is_marked(asked);
-            line.by != asked.by
-                && !(is_question[*place] && (!needs_mark || is_marked(line)))
-                && (is_reply || is_next || is_same)
-                && speaks(line)
+        let is_reply = |place: usize| lines[place].reply_to == Some(asked.seq);
+        let is_next = |place: usize| {
+            lines[place].reply_to.is_none()
+                && lines[place].at.since(asked.at) <= NEXT_WITHIN
+                && lines[question..place].iter().all(|between| between.by == asked.by)
+                && says_something(&lines[place].text, &asked.text)
         };
-        let answer = (question + 1..lines.len().min(question + ANSWERED_WITHIN)).find(is_answer)?;
+        let may_answer = |place: &usize| {
+            let line = &lines[*place];
+            let is_marked = |line: &SummaryMessage| line.text.contains(QUESTION_MARKS);
+            let needs_mark = is_reply(*place) || is_next(*place) && is_marked(asked);
+            line.by != asked.by && !(is_question[*place] && (!needs_mark || is_marked(line))) && speaks(line)
+        };
+        let is_answer = |place: &usize| {
+            let shared = stems[question].intersection(&stems[*place]).count();
+            let is_soon = lines[*place].at.since(asked.at) <= SAME_WITHIN;
+            let is_same = || shared >= SHARED && is_soon && is_like(asked, &lines[*place]);
+            let is_fit = || is_next(*place) && fits(asked, &lines[*place], shared, stems[*place].len());
+            may_answer(place) && (is_reply(*place) || is_same() || is_fit())
+        };
+        let within = |place: usize| place + 1..lines.len().min(place + ANSWERED_WITHIN);
+        let Some(answer) = within(question).find(is_answer) else {
+            let is_unsure = within(question).any(|place| is_next(place) && may_answer(&place));
+            return is_unsure.then(|| Exchange { question, answers: Vec::new() });
+        };
         let adds = |place: &usize| {
             let line = &lines[*place];
             line.reply_to == Some(lines[answer].seq)
@@ -279,11 +310,31 @@ fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
                 && stems[*place].len() >= MORE_WORDS
                 && speaks(line)
         };
-        let more = (answer + 1..lines.len().min(answer + ANSWERED_WITHIN)).find(adds);
+        let more = within(answer).find(adds);
         Some(Exchange { question, answers: std::iter::once(answer).chain(more).collect() })
     };
     let asked = |place: &usize| is_question[*place] && lines[*place].is_source();
     (0..lines.len()).filter(asked).filter_map(answer).collect()
+}
+
+/// Returns `true` if the line behind a question, which is no reply, answers it: it shares words and meaning with it, or
+/// follows at once with few words.
+fn fits(asked: &SummaryMessage, line: &SummaryMessage, shared: usize, words: usize) -> bool {
+    let after = line.at.since(asked.at);
+    let is_short = [AT_ONCE, SOON].iter().any(|(within, most)| after <= *within && words <= *most);
+    is_short || shared > 0 && is_like(asked, line)
+}
+
+/// Returns `true` if the vectors of two lines are similar, or unknown.
+fn is_like(one: &SummaryMessage, other: &SummaryMessage) -> bool {
+    let cosine: f32 = one.vector.iter().zip(&other.vector).map(|(a, b)| a * b).sum();
+    one.vector.is_empty() || other.vector.is_empty() || cosine >= LIKE
+}
+
+/// Returns `true` if a text has words. Numbers alone only say something about an amount or a time.
+fn says_something(text: &str, asked: &str) -> bool {
+    let text = members::unnamed(text);
+    text.contains(char::is_alphabetic) || text.contains(char::is_numeric) && Languages::shipped().asks_for_amount(asked)
 }
 
 /// Returns the first sources of those tasks and questions of `items` that a later line of `lines` shows to be done or
@@ -454,6 +505,46 @@ mod tests {
     fn what_somebody_says_hours_later_answers_nothing() {
         let told = kinds("10:00 ann#1 can a neighbour water the plants?\n14:00 bob#2 we have to book the whales early");
         assert_eq!(told, [(BulletKind::Question, vec![1]), (BulletKind::Fact, vec![2])]);
+    }
+
+    #[test]
+    fn the_next_line_answers_a_question_only_if_it_fits() {
+        let asked = "10:00 ann#1 Kitesurfen zählt auch?";
+        assert_eq!(kinds(&format!("{asked}\n10:01 bob#2 1059 🏔")), [(BulletKind::Question, vec![1])]);
+        assert_eq!(kinds(&format!("{asked}\n10:01 bob#2 klar, ohne Motor")), [(BulletKind::Fact, vec![1, 2])]);
+        let amount = kinds("10:00 ann#1 how many chairs do we need?\n10:01 bob#2 14");
+        assert_eq!(amount, [(BulletKind::Fact, vec![1, 2])]);
+        // It may be the answer, so the question is not open, or something else, so the two are not joined.
+        let told = kinds(
+            "10:00 ann#1 does anyone have a van for a double mattress?\n10:06 bob#2 Fire extinguishers in hallways are a hazard in a smoke filled zero-visibility evacuation",
+        );
+        assert_eq!(told, [(BulletKind::Fact, vec![1]), (BulletKind::Fact, vec![2])]);
+    }
+
+    #[test]
+    fn a_future_alone_is_no_task() {
+        let tasks = |text: &str| kinds(&format!("10:00 ann#1 {text}")).iter().any(|it| it.0 == BulletKind::Task);
+        for text in [
+            "I'll be heading out to the rebellion in Trafalgar square if anyone wants to join",
+            "Just you stay alive, I will find you",
+        ] {
+            assert!(!tasks(text), "{text}");
+        }
+        assert!(tasks("I'll ask the caretaker about the heating of the hall"));
+    }
+
+    #[test]
+    fn an_item_is_stale_when_its_day_is_over_or_after_two_weeks() {
+        let said_at = moment("day 1 10:00");
+        let task = |text: &str| Bullet { kind: BulletKind::Task, ..Bullet::fact(text, vec![Seq(1)]) };
+        let is_stale = |bullet: &Bullet, days: u64| {
+            is_stale(bullet, said_at, said_at.plus(Duration::from_secs(days * 24 * 60 * 60)), Zone::UTC)
+        };
+        let (today, undated) = (task("{u7}: I'll call him in 30 minutes"), task("{u7} orders the wood"));
+        assert!(!is_stale(&today, 0) && is_stale(&today, 1));
+        assert!(!is_stale(&undated, 13) && is_stale(&undated, 14));
+        let decision = Bullet { kind: BulletKind::Decision, ..today.clone() };
+        assert!(!is_stale(&decision, 59) && is_stale(&decision, 60));
     }
 
     #[test]

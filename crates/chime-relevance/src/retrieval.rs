@@ -42,7 +42,9 @@ pub use passage::{Passage, SESSION_SILENCE, in_sessions};
 pub use question::{ParsedQuestion, QuestionFacts, asks_number_or_time};
 pub use rank::{Ranked, rank};
 pub use recalled::{Recalled, RecalledBullet, RecalledMessage, RecalledSession};
-pub use reminder_times::{AskedTime, ReminderTime, names_time, reminder_task, reminder_time, time_alone};
+pub use reminder_times::{
+    AskedTime, ReminderTime, end_of_named_day, names_time, reminder_task, reminder_time, time_alone,
+};
 pub use sessions::{SessionScore, SessionText, SummaryReader, rank_sessions};
 pub use stretches::{NEAREST, Stretch, stretches};
 pub use weights::Weights;

@@ -27,7 +27,7 @@ use chime_core::{
     TokenUse, Zone, stems,
 };
 use chime_llm::{Completion, ToolRound};
-use chime_memory::policy::OPEN_FOR;
+use chime_memory::extract::is_stale;
 use chime_memory::recall::{RankedRecall, RecallRequest, Recaller, item_state};
 use chime_memory::{members, tags};
 use chime_store::chats::ChatRow;
@@ -429,8 +429,8 @@ impl LookupScope {
         let done = item_marks::done(conn, self.chat.key, None)?;
         let mut lines = Vec::new();
         for (_, ended_at, Summary { bullets, .. }) in ranked.into_iter().take(MOST_SESSIONS) {
-            let is_old = self.trigger.message.sent_at.since(ended_at) >= OPEN_FOR;
             for bullet in &bullets {
+                let is_old = is_stale(bullet, ended_at, self.trigger.message.sent_at, self.zone);
                 let state = item_state(bullet, bullets.iter(), &done, is_old);
                 let told = Bullet { text: members::named(&bullet.text, &names), ..bullet.clone() };
                 lines.extend(self.citable(conn, state.labelled(&told), &bullet.sources)?);

@@ -91,6 +91,10 @@ fn items_of(
         kept.into_iter().flat_map(|(summary, _)| summary.bullets).filter(is_readable).collect()
     };
     let mut open = readable(found.recent.clone());
+    if let ItemList::Open(now) = list {
+        let said_at = |bullet: &Bullet| bullet.sources.iter().find_map(|seq| found.places.get(seq)).map(|it| it.at);
+        open.retain(|bullet| said_at(bullet).is_some_and(|at| !extract::is_stale(bullet, at, now, zone)));
+    }
     if let Some(owner) = owner {
         let number = newer.numbers.get(&owner);
         let mut own = Vec::new();
@@ -219,11 +223,14 @@ fn of_kinds(minis: Vec<(Session, Summary)>, kinds: &[BulletKind]) -> Vec<Bullet>
 }
 
 /// Returns the tasks and questions that were open, and the decisions that stood, when a session began.
-pub(super) fn open_before(conn: &Reader, session: &Session) -> chime_store::Result<Vec<Bullet>> {
+pub(super) fn open_before(conn: &Reader, session: &Session, zone: Zone) -> chime_store::Result<Vec<Bullet>> {
     let (chat, start) = (session.id.chat, session.first.0);
     let kinds = [BulletKind::Decision, BulletKind::Task, BulletKind::Question];
-    let minis = summaries::minis_between(conn, chat, ItemList::Open(start).from(), start, SESSIONS)?;
-    let mut open = of_kinds(minis, &kinds);
+    let mut before = summaries::minis_between(conn, chat, ItemList::Open(start).from(), start, SESSIONS)?;
+    for (earlier, mini) in &mut before {
+        mini.bullets.retain(|bullet| !extract::is_stale(bullet, earlier.last.0, start, zone));
+    }
+    let mut open = of_kinds(before, &kinds);
     // The session's own marks come from an earlier summary, which the new one replaces.
     let marks = item_marks::done(conn, chat, Some(session.id))?;
     open.retain(|item| done_at(item, &marks).is_none());

@@ -12,7 +12,9 @@ use crate::lines::{self, NumberedLines};
 use crate::policy::{Caps, RECAP};
 use chime_access::gateway::{AskError, ModelPurpose};
 use chime_core::prompts::{SummaryValues, Template};
-use chime_core::{Bullet, Conversation, StoredMessage, SummaryMethod, Timestamp, UserId, estimate_tokens};
+use chime_core::{
+    Bullet, BulletKind, Conversation, StoredMessage, SummaryMethod, Timestamp, UserId, Zone, estimate_tokens,
+};
 use chime_jobs::JobError;
 use chime_llm::AnswerFormat;
 
@@ -36,9 +38,12 @@ impl Memory {
         until: Timestamp,
     ) -> Result<(Vec<Bullet>, SummaryMethod), JobError> {
         let spoken = self.summary_lines(conversation.chat, said).await?;
+        let zone = self.zone_of(conversation).await?;
         if self.model.can_write(ModelPurpose::Summary).await {
             match self.recap_by_model(conversation, on_behalf_of, &spoken).await {
-                Ok(points) if !points.is_empty() => return Ok((points, SummaryMethod::Model)),
+                Ok(points) if !points.is_empty() => {
+                    return Ok((without_past_tasks(points, &spoken, until, zone), SummaryMethod::Model));
+                }
                 Ok(_) => tracing::warn!("no point of the recap rests on what was given"),
                 Err(error @ StepError::Later(..)) if self.clock.now() < until.plus(GIVES_WAY) => {
                     return Err(error.into());
@@ -47,7 +52,8 @@ impl Memory {
             }
         }
         let points = extract::session(&spoken, RECAP, estimate_tokens);
-        Ok((extract::still_open(points, &spoken), SummaryMethod::Extract))
+        let points = extract::still_open(points, &spoken);
+        Ok((without_past_tasks(points, &spoken, until, zone), SummaryMethod::Extract))
     }
 
     async fn recap_by_model(
@@ -104,4 +110,15 @@ impl Memory {
             Err(error) => Err(StepError::Model(error.to_string())),
         }
     }
+}
+
+/// Makes facts of the tasks and questions whose time has passed `until` then.
+fn without_past_tasks(mut points: Vec<Bullet>, spoken: &[SummaryMessage], until: Timestamp, zone: Zone) -> Vec<Bullet> {
+    for point in &mut points {
+        let said = spoken.iter().find(|line| point.sources.contains(&line.seq));
+        if extract::is_item(point) && said.is_some_and(|line| extract::is_stale(point, line.at, until, zone)) {
+            point.kind = BulletKind::Fact;
+        }
+    }
+    points
 }

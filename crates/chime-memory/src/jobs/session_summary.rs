@@ -17,7 +17,8 @@ use crate::recall::VectorSource;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{
-    Bullet, Conversation, Job, JobPayload, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens,
+    Bullet, Conversation, Job, JobPayload, Rolling, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp,
+    estimate_tokens,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::{
@@ -28,6 +29,8 @@ use chime_store::{
 const PART_TOKENS: usize = 6000;
 /// Delay before Recent is updated. Several sessions of a chat often end together and then cause a single update.
 const SETTLES: Duration = Duration::from_secs(5);
+/// Minimum time between two versions of Recent by a model, which reads all its sessions again for each.
+const RECENT_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
 
 impl Memory {
     pub async fn summarize(&self, job: &Job, id: SessionId) -> JobResult {
@@ -40,7 +43,8 @@ impl Memory {
         }
         let Some(method) = conditions.method() else { return self.finish(job).await };
         let session = read.session.clone();
-        let open = self.store.read(move |conn| items::open_before(conn, &session)).await?;
+        let zone = self.zone_of(Conversation { chat: id.chat, forum_topic: session.forum_topic }).await?;
+        let open = self.store.read(move |conn| items::open_before(conn, &session, zone)).await?;
         if !read.has_substance {
             // Too short for a summary, but the session may report that a task is done.
             let closes = extract::closed(&open, &read.spoken);
@@ -215,7 +219,10 @@ fn follow(
     let is_recent = session.last.0 > now.minus(RECENT);
     // A session that lost its summary when it left the period of Recent may still be in it.
     if is_recent || summary.is_none() {
-        jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now.plus(SETTLES))?;
+        let last = summaries::rolling(tx, key, Rolling::Recent)?.map(|recent| recent.summary);
+        let by_model = last.filter(|last| last.method == SummaryMethod::Model && summary.is_some());
+        let earliest = by_model.map_or(now, |last| last.built_at.plus(RECENT_EVERY));
+        jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now.plus(SETTLES).max(earliest))?;
     }
     if !is_recent || is_folded {
         jobs::add_or_move(tx, &JobPayload::History { chat, key }, now.plus(SETTLES))?;

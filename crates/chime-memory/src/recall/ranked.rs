@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use crate::policy::OPEN_FOR;
+use crate::extract::is_stale;
 use crate::recall::loaded::LoadedCandidates;
 use crate::recall::request::RecallRequest;
 use crate::recall::retrievers::RecallCandidates;
 use crate::recall::summaries::{self, FoundSummary, Summaries};
 use crate::told::ToldLines;
-use chime_core::{Bullet, Conversation, RetrieverScores, Seq, SessionId, Timestamp};
+use chime_core::{Bullet, Conversation, RetrieverScores, Seq, SessionId, Timestamp, Zone};
 use chime_relevance::retrieval::{Features, Ranked, Recalled, RecalledBullet, RecalledMessage, RecalledSession};
 use chime_store::{Reader, item_marks, messages, sessions, topic_names};
 
@@ -24,6 +24,7 @@ const BULLETS: usize = 4;
 pub struct RankedRecall {
     conversation: Conversation,
     now: Timestamp,
+    zone: Zone,
     /// Number of the trigger: only messages with a lower one are recalled.
     before: Seq,
     /// Best first.
@@ -52,8 +53,8 @@ impl RankedMessage {
 impl RankedRecall {
     /// Creates the results from `messages` and `summaries`, both best first.
     pub(super) fn of(request: &RecallRequest<'_>, messages: Vec<RankedMessage>, summaries: Summaries) -> Self {
-        let RecallRequest { conversation, now, before, .. } = *request;
-        Self { conversation, now, before, messages, listed: Vec::new(), summaries }
+        let RecallRequest { conversation, now, zone, before, .. } = *request;
+        Self { conversation, now, zone, before, messages, listed: Vec::new(), summaries }
     }
 
     /// Adds messages and sessions of the member or the time that the question names. For a time, no other session is
@@ -133,10 +134,10 @@ impl RankedRecall {
             }
             let SessionId { chat, .. } = summary.id;
             let Some(session) = sessions::find(conn, summary.id)? else { continue };
-            let is_old = self.now.since(session.last.0) >= OPEN_FOR;
             let of = Conversation { chat, forum_topic: session.forum_topic };
             let grounds = summaries::grounds(conn, chat, &bullets)?;
             let stated = |bullet: Bullet| {
+                let is_old = is_stale(&bullet, session.last.0, self.now, self.zone);
                 let state = summary.state(&bullet, &done, is_old);
                 RecalledBullet { bullet, state }
             };

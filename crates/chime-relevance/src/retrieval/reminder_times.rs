@@ -46,6 +46,17 @@ pub fn names_time(text: &str) -> bool {
         )
 }
 
+/// Returns the end of the day that a text of `said_at` names, such as "in 20 minutes", "tonight" or "by 5 October". `None`
+/// if it names no time, or one that repeats.
+pub fn end_of_named_day(text: &str, said_at: Timestamp, zone: Zone) -> Option<Timestamp> {
+    let at = match ReminderRequest::new(text, Language::DEFAULT, said_at, zone).usual_reading().asked {
+        AskedTime::Time(time) if time.repeat.is_none() => time.at,
+        AskedTime::Past => said_at,
+        AskedTime::Time(_) | AskedTime::Unsupported | AskedTime::Unreadable | AskedTime::None => return None,
+    };
+    Some(zone.moment(zone.local(at).date_naive().succ_opt()?.into()))
+}
+
 /// Reads the time of the reminder for which `ask` asks, in plain words or behind `/remind`. `zone` and `language`
 /// belong to the chat; the text may be in another language.
 ///

@@ -916,6 +916,25 @@ fn texts_that_name_a_time_near_their_own_are_told_from_others() {
 }
 
 #[test]
+fn the_day_that_a_task_names_ends_at_midnight() {
+    let (said_at, zone) = (Timestamp::from_secs(1_715_760_000), Zone::parse("Europe/Berlin").expect("a zone"));
+    let end = |text| end_of_named_day(text, said_at, zone).map(|end| zone.local(end).format("%m-%d %H:%M").to_string());
+    for (text, expected) in [
+        ("I'll call him in about 30 mins", "05-16 00:00"),
+        ("I'll do the dishes tonight", "05-16 00:00"),
+        ("I'll book it today", "05-16 00:00"),
+        ("Zoe and Monika measure the studio on 5 October", "10-06 00:00"),
+        ("Ich rufe am Freitag an", "05-18 00:00"),
+        ("закажу доски завтра", "05-17 00:00"),
+    ] {
+        assert_eq!(end(text).as_deref(), Some(expected), "{text}");
+    }
+    for text in ["I'll bring the 3 chairs", "I'll clean the hall every monday", "I'll order the wood"] {
+        assert_eq!(end(text), None, "{text}");
+    }
+}
+
+#[test]
 fn a_number_that_is_no_time_of_day_is_refused() {
     // The words behind `/remind`, in a chat in English.
     for ask in [
