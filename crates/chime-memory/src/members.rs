@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::words::is_surname;
 pub use chime_core::named;
-use chime_core::pattern;
+use chime_core::{pattern, split_words};
 
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{u(\d{1,9})\}"));
 
@@ -97,7 +98,8 @@ pub fn without_names(text: &str, numbers: &BTreeMap<String, u32>) -> String {
     out
 }
 
-/// Replaces by the member's marker each name in `numbers` that stands alone, or before an `s` or an apostrophe.
+/// Replaces by the member's marker each name in `numbers` that stands alone, or before an `s` or an apostrophe. A first name
+/// before a surname that no member has is another person's ("James Mangold").
 pub fn without_mentions(text: &str, numbers: &BTreeMap<String, u32>) -> String {
     let is_outside = |c: char| !(c.is_alphanumeric() || c == '_');
     let ends_word = |rest: &str| rest.strip_prefix(['s', 'S']).unwrap_or(rest).chars().next().is_none_or(is_outside);
@@ -117,7 +119,10 @@ pub fn without_mentions(text: &str, numbers: &BTreeMap<String, u32>) -> String {
         let before_apostrophe = word.split_once(['\'', '’']).map(|(name, _)| name);
         let forms = [Some(word), word.strip_suffix(['s', 'S']), before_apostrophe];
         let mut single = forms.into_iter().flatten().filter_map(|form| numbers.get_key_value(form));
-        if let Some((name, number)) = longer.last().or_else(|| single.next()) {
+        // Only a space stands between a first name and a surname.
+        let next = text[start + word.len()..].strip_prefix(' ').unwrap_or_default();
+        let is_other = || !numbers.contains_key(split_words(next).next().unwrap_or_default()) && is_surname(next, text);
+        if let Some((name, number)) = longer.last().or_else(|| single.next().filter(|_| !is_other())) {
             out.push_str(&text[done..start]);
             out.push_str(&marker(*number));
             done = start + name.len();
@@ -156,7 +161,12 @@ mod tests {
             ("vvd, see https://example.org/VVD, or VVD_2", "vvd, see https://example.org/VVD, or VVD_2"),
             ("Ann Lee asks\n(Ann), {u3}", "{u6} asks\n({u6}), {u3}"),
             ("née “VVD”…", "née “{u3}”…"),
-            ("Ann Lees tent, Ann Leed, (Ann Lee)", "{u6}s tent, {u6} Leed, ({u6})"),
+            ("Ann Lees tent, Ann Leed, (Ann Lee)", "{u6}s tent, Ann Leed, ({u6})"),
+            ("the new Ann Mangold film, ask Ann Friday", "the new Ann Mangold film, ask {u6} Friday"),
+            (
+                "Ann, Lea and Ann VVD: hat Ann Zeit für die Party?",
+                "{u6}, Lea and {u6} {u3}: hat {u6} Zeit für die Party?",
+            ),
         ] {
             assert_eq!(without_mentions(text, &numbers), expected);
         }

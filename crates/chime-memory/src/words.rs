@@ -8,6 +8,7 @@ use serde::Deserialize;
 use chime_core::lang::{LanguageFile, languages, tables};
 use chime_core::trigger::Languages;
 use chime_core::{Language, folded, is_unspaced, search_words, short_stem, split_words};
+use chime_relevance::retrieval::is_time_word;
 
 const MIN_CHARS: usize = 3;
 /// Least characters of a word in scripts without spaces between words.
@@ -168,6 +169,30 @@ pub fn language_of(text: &str) -> Language {
     let codes = Languages::shipped().likely_codes(text);
     let file = languages().iter().find(|file| codes.first() == Some(&file.short.as_str()));
     file.map_or(Language::DEFAULT, |file| Language::from_code(&file.code))
+}
+
+/// Returns `true` for a language in which names get endings. In the others, all that a stemmer could find besides the
+/// genitive are other names: "Harris" is not "Harry".
+pub fn inflects_names(language: Language) -> bool {
+    !["eng", "deu", "nld", "fra", "spa", "ita", "por"].contains(&language.code())
+}
+
+/// Returns `true` if `next`, a word behind a first name, looks like a surname: a word with a capital, which is no function
+/// word, in a language in which other nouns have none.
+pub fn is_surname(next: &str, text: &str) -> bool {
+    let word = split_words(next).next().unwrap_or_default();
+    let mut chars = word.chars();
+    let is_title = chars.next().is_some_and(char::is_uppercase) && chars.next().is_some_and(char::is_lowercase);
+    let lower = word.to_lowercase();
+    let languages = || Languages::shipped().likely_codes(text);
+    let have_capitals =
+        || TAG_WORDS.iter().any(|(code, words)| words.nouns_have_capitals && languages().first() == Some(code));
+    next.starts_with(word)
+        && is_title
+        && !Languages::shipped().is_stop_word_in(&lower, &text.to_lowercase())
+        && !is_everyday(&lower)
+        && !is_time_word(&lower)
+        && !have_capitals()
 }
 
 /// Returns `true` if a name in lower case is an everyday word in some language, such as "will" or "rose".

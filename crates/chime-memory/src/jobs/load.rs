@@ -185,27 +185,28 @@ fn names_of(said: &[StoredMessage], people: &[Member], numbers: &BTreeMap<UserId
         }
     }
     let texts: Vec<&str> = said.iter().map(|it| it.message.text.as_str()).collect();
-    let stemmer = WordStemmer::new(words::language_of(&texts.join("\n")));
-    let forms = forms_of_names(&names.written, &said_words, &stemmer, is_ordinary);
+    let language = words::language_of(&texts.join("\n"));
+    let stemmer = words::inflects_names(language).then(|| WordStemmer::new(language));
+    let forms = forms_of_names(&names.written, &said_words, stemmer.as_ref(), is_ordinary);
     names.written.extend(forms);
     names
 }
 
-/// Returns the other forms of members' names among `words`: in lower case ("ask rika"), and with the endings of the
-/// chat's language ("у Светы"). Forms that may be ordinary words are left out.
+/// Returns the other forms of members' names among `words`: in lower case ("ask rika"), and with `stemmer` those with the
+/// endings of the chat's language ("у Светы"). Forms that may be ordinary words are left out.
 fn forms_of_names(
     names: &BTreeMap<String, u32>,
     words: &HashSet<&str>,
-    stemmer: &WordStemmer,
+    stemmer: Option<&WordStemmer>,
     is_ordinary: impl Fn(&str) -> bool,
 ) -> Vec<(String, u32)> {
     let lower = names.iter().map(|(name, number)| (name.to_lowercase(), *number));
     let long = lower.filter(|(name, _)| name.chars().count() >= NAME_CHARS);
-    let named: Vec<(String, String, u32)> =
-        long.map(|(name, number)| (name.clone(), stemmer.stem(&name).into_owned(), number)).collect();
+    let stemmed = |word: &str| stemmer.map_or_else(|| word.to_owned(), |stemmer| stemmer.stem(word).into_owned());
+    let named: Vec<(String, String, u32)> = long.map(|(name, number)| (name.clone(), stemmed(&name), number)).collect();
     let number = |word: &str| {
         let (lower, is_capital) = (word.to_lowercase(), word.starts_with(char::is_uppercase));
-        let stem = stemmer.stem(&lower);
+        let stem = stemmed(&lower);
         let is_form = |name: &str, of: &str| match is_capital {
             // The stem alone may be a word: "свет" is light.
             true if lower == name => true,
