@@ -18,6 +18,9 @@ const MESSAGES: usize = 10;
 /// Maximum number of session summaries read, and maximum number of these that vectors and tags may propose.
 const LOOKED: usize = 8;
 const PROPOSED: usize = 4;
+/// Minimum score of a bullet, as a share of the best one's in its summary.
+const NEAR: f64 = 0.5;
+
 /// Session summaries that match a question.
 #[derive(Debug, Default)]
 pub struct Summaries {
@@ -79,10 +82,10 @@ pub fn found(
     };
     let scored = rank_sessions(&reading.question, ranked, session_of, &texts, frequencies, lexicon);
     let says_enough = scored.into_iter().filter(|one| one.summary_coverage >= MIN_COVERAGE);
-    let best_first = says_enough.map(|one| {
+    let best_first = says_enough.filter_map(|one| {
         let SessionCandidate { id, summary, retrieved } = &looked[one.index];
-        let bullets = scored_bullets(reading, summary, &lines[one.index], frequencies, lexicon);
-        FoundSummary { id: *id, score: one.score, retrieved: *retrieved, bullets }
+        let bullets = scored_bullets(reading, summary, &lines[one.index], frequencies, lexicon)?;
+        Some(FoundSummary { id: *id, score: one.score, retrieved: *retrieved, bullets })
     });
     Ok(Summaries { best_first: best_first.collect() })
 }
@@ -127,19 +130,22 @@ fn look_at(
     Ok(looked)
 }
 
+/// Scores the bullets of a summary; `None` if no single one contains enough of the question's words.
 fn scored_bullets(
     reading: &ParsedRequest<'_>,
     summary: &Summary,
     lines: &[String],
     frequencies: &Frequencies,
     lexicon: &mut Lexicon<'_>,
-) -> Vec<(Bullet, f64)> {
-    let mut reader = SummaryReader::new(&reading.question, frequencies, lexicon);
+) -> Option<Vec<(Bullet, f64)>> {
+    let (mut reader, mut most_covered) = (SummaryReader::new(&reading.question, frequencies, lexicon), 0.0_f64);
     let scored = summary.bullets.iter().zip(lines).map(|(bullet, lines)| {
         let (coverage, cosine) = reader.read(lines, lexicon);
+        most_covered = most_covered.max(coverage);
         (Bullet { text: lines.clone(), ..bullet.clone() }, coverage + cosine)
     });
-    scored.collect()
+    let scored: Vec<(Bullet, f64)> = scored.collect();
+    (most_covered >= MIN_COVERAGE).then_some(scored)
 }
 
 impl FoundSummary {
@@ -150,9 +156,15 @@ impl FoundSummary {
         Self { id, score: 0.0, retrieved, bullets }
     }
 
-    /// Returns up to `most` of the best bullets for which `is_news` returns `true`, in the summary's order.
+    /// Returns up to `most` of the best bullets for which `is_news` returns `true`, in the summary's order. Returns none if
+    /// the best bullet of all is no news: the others are about something else.
     pub fn best_bullets(&self, most: usize, is_news: impl Fn(&Bullet) -> bool) -> Vec<Bullet> {
-        let telling = self.bullets.iter().enumerate().filter(|(_, (bullet, score))| *score > 0.0 && is_news(bullet));
+        let highest = self.bullets.iter().map(|(_, score)| *score).fold(0.0, f64::max);
+        if !self.bullets.iter().any(|(bullet, score)| *score >= highest && is_news(bullet)) {
+            return Vec::new();
+        }
+        let is_near = |score: f64| score > 0.0 && score >= NEAR * highest;
+        let telling = self.bullets.iter().enumerate().filter(|(_, (bullet, score))| is_near(*score) && is_news(bullet));
         let mut best: Vec<(usize, f64)> = telling.map(|(place, (_, score))| (place, *score)).collect();
         best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         best.truncate(most);
