@@ -156,6 +156,11 @@ pub fn is_borderline(ranked: &[TopicCandidate], active: Option<f64>) -> bool {
     nearly(best, ADOPT) || best >= ADOPT && active.is_some_and(|active| best > active && best - active < LEAD)
 }
 
+/// Returns `true` if a candidate could be the topic, or a model could find that it is.
+pub fn is_likely(candidate: &TopicCandidate) -> bool {
+    candidate.final_score() >= ADOPT - BORDERLINE
+}
+
 /// Decides whether to adopt other topics at `turn`. `active` has the current topics and the score of the first;
 /// `adopted_at` is the turn at which they were adopted.
 pub fn choose(ranked: &[TopicCandidate], active: (&[i64], f64), adopted_at: u32, turn: u32) -> TopicDecision {

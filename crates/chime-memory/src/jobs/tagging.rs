@@ -22,7 +22,7 @@ const TEXTS: u32 = 200;
 /// Minimum number of summaries for [`SPREAD`]: from then on, a word in more than this share of them does not name a
 /// topic.
 const SPREAD_TEXTS: usize = 12;
-const SPREAD: f64 = 0.2;
+const SPREAD: f64 = 0.1;
 /// Rarity below which a word is too ordinary for a tag, see [`Embedder::rarity`].
 const ORDINARY: f64 = 0.2;
 /// Maximum number of missing vectors made per run.

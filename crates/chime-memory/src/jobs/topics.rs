@@ -24,6 +24,8 @@ use chime_store::{Priority, jobs, messages, summary_vectors, topics as rows};
 
 /// Number of the latest messages by members that decide about the topic.
 const LAST_MESSAGES: usize = 5;
+/// Number of the latest messages by members of which one must mention the topic for it to stay.
+const KEPT_MESSAGES: usize = 10;
 /// Maximum number of tags that are scored (the most used), and of sessions per tag (the newest).
 const TAGS: u32 = 150;
 const SESSIONS_OF_TAG: u32 = 20;
@@ -43,8 +45,24 @@ struct TopicInput {
     /// Newest trigger of the session that the bot answered after the last model call; `None` if there is none, and the
     /// model is then not asked.
     answered: Option<Seq>,
+    /// The last [`KEPT_MESSAGES`] messages of members.
     said: Vec<StoredMessage>,
     tags: Vec<TopicTag>,
+}
+
+impl TopicInput {
+    fn latest(&self) -> &[StoredMessage] {
+        &self.said[self.said.len().saturating_sub(LAST_MESSAGES)..]
+    }
+
+    /// Returns `true` if a topic is no longer talked of: it is not new, and no message mentions it or is much like it.
+    fn has_lapsed(&self, tag: i64, candidates: &[TopicCandidate]) -> bool {
+        let is_new = self.turn.saturating_sub(self.state.adopted_at) < KEPT_MESSAGES as u32;
+        let forms = forms_of(&self.tags, tag);
+        let mentions = |one: &StoredMessage| topics::mentions(&words::stems(&one.message.text), forms);
+        let is_like = candidates.iter().any(|one| one.tag == tag && topics::is_likely(one));
+        !is_new && !is_like && !self.said.iter().any(mentions)
+    }
 }
 
 /// Scored tags, and the tags that the messages mention.
@@ -138,7 +156,7 @@ impl Memory {
                     |stored: &StoredMessage| stored.message.role == Role::User && !stored.message.sender.is_bot;
                 let mut said = messages::within(conn, conversation, open.first, open.last)?;
                 said.retain(is_human);
-                said.drain(..said.len().saturating_sub(LAST_MESSAGES));
+                said.drain(..said.len().saturating_sub(KEPT_MESSAGES));
                 let before = rows::state(conn, conversation)?.unwrap_or_default();
                 let state = match before.opener {
                     Some(opener) if opener == open.opener => before.clone(),
@@ -192,14 +210,17 @@ impl Memory {
         let choice = topics::choose(&ranked, present, talk.state.adopted_at, talk.turn);
         report(chat, talk, &ranked, &choice, written.as_ref());
         Ok(match choice {
-            TopicDecision::Keep => state,
+            TopicDecision::Keep => {
+                state.active.retain(|tag| !talk.has_lapsed(*tag, &candidates));
+                state
+            }
             TopicDecision::Adopt(active) => TopicState { active, adopted_at: talk.turn, ..state },
         })
     }
 
     async fn scored(&self, chat: ChatKey, talk: &TopicInput, method: SummaryMethod) -> chime_store::Result<ScoredTags> {
-        let stems: Vec<BTreeSet<String>> = talk.said.iter().map(|one| words::stems(&one.message.text)).collect();
-        let text: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
+        let stems: Vec<BTreeSet<String>> = talk.latest().iter().map(|one| words::stems(&one.message.text)).collect();
+        let text: Vec<&str> = talk.latest().iter().map(|one| one.message.text.as_str()).collect();
         let cosines = self.cosines(chat, &text.join("\n"), method).await?;
         let now = self.clock.now();
         let mut candidates: Vec<TopicCandidate> = talk
@@ -219,6 +240,10 @@ impl Memory {
             .collect();
         let mentioned = candidates.iter().filter(|one| one.signals.mentions > 0).map(|one| one.tag).collect();
         topics::set_overlap(&mut candidates, &mentioned);
+        // Without a model, only a tag that is mentioned becomes the topic.
+        for one in candidates.iter_mut().filter(|one| one.signals.mentions == 0) {
+            one.signals.tag_overlap = 0.0;
+        }
         Ok(ScoredTags { candidates, mentioned })
     }
 
@@ -261,7 +286,7 @@ impl Memory {
         let fence = fence();
         let values = SummaryValues { fence: &fence, inventory: &inventory, ..SummaryValues::default() };
         let task = self.prompts.summary(Template::InferTopic, &values)?;
-        let said: Vec<&str> = talk.said.iter().map(|one| one.message.text.as_str()).collect();
+        let said: Vec<&str> = talk.latest().iter().map(|one| one.message.text.as_str()).collect();
         let format = AnswerFormat::Json { name: "topics", schema: inferred_schema() };
         let material = fenced(&said.join("\n"), &fence);
         let request = ModelRequest {
