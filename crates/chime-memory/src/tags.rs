@@ -106,7 +106,7 @@ impl MemberNames {
 /// Removes members' names from the tags, and returns at most ten tags of the highest confidence.
 ///
 /// # Errors
-/// Fails if the answer has any other form, a confidence outside 0 to 1, or no usable tag.
+/// Fails if the answer has any other form, a confidence outside 0 to 1, or tags of which none is usable.
 pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<NewTag>, TagError> {
     let json = answer.trim();
     let json = json.strip_prefix("```json").or_else(|| json.strip_prefix("```")).unwrap_or(json);
@@ -115,7 +115,7 @@ pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<NewTag>, TagError>
     if answer.tags.iter().any(|tag| !(0.0..=1.0).contains(&tag.conf)) {
         return Err(TagError::Form);
     }
-    let mut found: Vec<NewTag> = Vec::new();
+    let (mut found, has_tags): (Vec<NewTag>, bool) = (Vec::new(), !answer.tags.is_empty());
     for AnswerTag { tag, conf } in answer.tags {
         let Some(tag) = impersonal(&tag, conf, names) else { continue };
         if !found.iter().any(|other| other.key == tag.key) {
@@ -124,7 +124,7 @@ pub fn parse(answer: &str, names: &MemberNames) -> Result<Vec<NewTag>, TagError>
     }
     found.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     found.truncate(MOST);
-    if found.is_empty() { Err(TagError::None) } else { Ok(found) }
+    if found.is_empty() && has_tags { Err(TagError::None) } else { Ok(found) }
 }
 
 /// Normalizes a tag after removing the words that refer to members. Returns `None` if no content word is left.
@@ -309,6 +309,7 @@ mod tests {
             r#"{"tags":[{"tag":"anas birthday","conf":0.9},{"tag":"tom-müller","conf":0.8},{"tag":"u7","conf":0.8},{"tag":"drums","conf":0.7},{"tag":"boat","conf":0.6}]}"#,
             expect!["birthday=birthday 0.9, drums=drum 0.7, boat=boat 0.6"],
         );
+        check(r#"{"tags":[]}"#, expect![""]);
         check("tags: invoices", expect!["the answer is not the JSON that was asked for"]);
         check(r#"{"tags":[{"tag":"a","conf":2}]}"#, expect!["the answer is not the JSON that was asked for"]);
         check(r#"{"tags":[],"note":"none"}"#, expect!["the answer is not the JSON that was asked for"]);
