@@ -17,8 +17,7 @@ use crate::recall::VectorSource;
 use chime_access::gateway::ModelPurpose;
 use chime_core::prompts::{SummaryValues, Template};
 use chime_core::{
-    Bullet, Conversation, Job, JobPayload, Rolling, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp,
-    estimate_tokens,
+    Bullet, Conversation, Job, JobPayload, Seq, Session, SessionId, Summary, SummaryMethod, Timestamp, estimate_tokens,
 };
 use chime_jobs::{JobOutcome, JobResult};
 use chime_store::{
@@ -29,8 +28,6 @@ use chime_store::{
 const PART_TOKENS: usize = 6000;
 /// Delay before Recent is updated. Several sessions of a chat often end together and then cause a single update.
 const SETTLES: Duration = Duration::from_secs(5);
-/// Minimum time between two versions of Recent by a model, which reads all its sessions again for each.
-const RECENT_EVERY: Duration = Duration::from_secs(6 * 60 * 60);
 
 impl Memory {
     pub async fn summarize(&self, job: &Job, id: SessionId) -> JobResult {
@@ -219,10 +216,7 @@ fn follow(
     let is_recent = session.last.0 > now.minus(RECENT);
     // A session that lost its summary when it left the period of Recent may still be in it.
     if is_recent || summary.is_none() {
-        let last = summaries::rolling(tx, key, Rolling::Recent)?.map(|recent| recent.summary);
-        let by_model = last.filter(|last| last.method == SummaryMethod::Model && summary.is_some());
-        let earliest = by_model.map_or(now, |last| last.built_at.plus(RECENT_EVERY));
-        jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now.plus(SETTLES).max(earliest))?;
+        jobs::add_or_move(tx, &JobPayload::Recent { chat, key }, now.plus(SETTLES))?;
     }
     if !is_recent || is_folded {
         jobs::add_or_move(tx, &JobPayload::History { chat, key }, now.plus(SETTLES))?;
