@@ -18,7 +18,7 @@ mod words;
 
 pub use classify::{ClassifiedQuestion, ClassifierInput, MAX_UNKNOWN, classify};
 pub use item_question::names_items;
-pub use items::{is_of_messages, items, lists_things, offers_choice, only_item, repeats_title};
+pub use items::{is_of_messages, items, lists_names, lists_things, offers_choice, only_item, repeats_title};
 pub use origin::{EarlierSuggestion, ReplyTo, SuggestionQuery, origin};
 pub use resolve::{StoredSuggestion, answered, choose, excluded, join, resolve, restate};
 pub use tables::FollowUpTables;

@@ -18,8 +18,8 @@ const TIME_SHOWN_AFTER: Duration = Duration::from_mins(10);
 /// Maximum number of characters shown of an earlier answer of the bot. A model that sees its own words in full repeats
 /// them.
 const OWN_CHARS: usize = 160;
-/// Maximum number of characters shown of an answer that the question may be about: one in the focus, and for large models
-/// the newest one. If it is the last message, large models get all of it: "translate that".
+/// Maximum number of characters shown of an answer in the focus, which the question may be about. Large models get all of
+/// the newest one: "translate that".
 const OWN_FOCUS_CHARS: usize = 600;
 /// Indent of a message's further lines, so that none of them looks like the start of a message.
 const INDENT: &str = "    ";
@@ -170,12 +170,11 @@ impl<'a> PromptTranscript<'a> {
                 lines.extend(notes_between(previous, &entry.message, window, self.zone));
             }
             let message = &entry.message.message;
-            let is_newest_own = Some(entry.message.seq) == newest_own;
-            let is_whole = entry.reason.is_anchor() || is_newest_own && newest_own == last;
+            let is_whole = entry.reason.is_anchor() || Some(entry.message.seq) == newest_own;
+            let limit = if entry.part() == Part::Focus { OWN_FOCUS_CHARS } else { OWN_CHARS };
             let text = match message.role {
                 Role::Assistant if is_whole => Cow::Borrowed(entry.shown.as_str()),
-                Role::Assistant if is_newest_own || entry.part() == Part::Focus => clip(&entry.shown, OWN_FOCUS_CHARS),
-                Role::Assistant => clip(&entry.shown, OWN_CHARS),
+                Role::Assistant => Cow::Owned(clip(&without_sent_citations(&entry.shown), limit).into_owned()),
                 Role::User | Role::System | Role::SystemSummary => Cow::Borrowed(entry.shown.as_str()),
             };
             lines.push(self.line(&entry.message, &text));

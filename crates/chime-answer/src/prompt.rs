@@ -32,6 +32,9 @@ use chime_relevance::retrieval::Recalled;
 /// Maximum number of characters of the anchor (the message that the trigger replies to) repeated next to the question.
 /// The window shows it in full.
 const ANCHOR_CHARS: usize = 600;
+/// Part of the prompt that the frame may take: one eighth, but at least [`FRAME_TOKENS`].
+const FRAME_SHARE: usize = 8;
+const FRAME_TOKENS: usize = 300;
 
 /// Maximum number of characters of the anchor in a prompt of [`Style::Plain`], which shows it on one line.
 const PLAIN_ANCHOR_CHARS: usize = 300;
@@ -286,7 +289,8 @@ fn role(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErro
 fn concepts(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptError> {
     let lines: Vec<&str> = input.concepts.iter().map(String::as_str).collect();
     let render = |lines: &str| prompts.concepts(&ConceptsValues { fence: input.fence, lines });
-    Ok(Filled::new(Slot::Concepts, fitted(Slot::Concepts, &lines, input, render)?, Vec::new()))
+    let cap = Slot::Concepts.cap().unwrap_or(usize::MAX);
+    Ok(Filled::new(Slot::Concepts, fitted(cap, &lines, input, |lines, _| render(lines))?, Vec::new()))
 }
 
 /// Renders the frame (the wanted thing, its limits and the items shown before) of a question that follows up on a
@@ -302,11 +306,18 @@ fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErr
     let (about_items, is_open) = (!follow_up.items.is_empty(), !follow_up.suggested.is_empty());
     let is_offer = follow_up.newest_lists().first().is_some_and(|list| list.is_offer);
     let fence = input.fence;
-    let render = |lines: &str| prompts.frame(&FrameValues { fence, lines, suggests, about_items, is_open, is_offer });
+    let render = |lines: &str, left_out| {
+        let noted = format!("{lines}\n({left_out} more lines are not shown)");
+        let lines = if left_out == 0 { lines } else { &noted };
+        prompts.frame(&FrameValues { fence, lines, suggests, about_items, is_open, is_offer })
+    };
+    // A list of a large window is told whole.
+    let most = Slot::Frame.cap().unwrap_or(usize::MAX);
+    let cap = input.room.map_or(most, |room| (room / FRAME_SHARE).clamp(FRAME_TOKENS, most));
     let text = match lines.is_empty() {
-        true if suggests => render("")?,
+        true if suggests => render("", 0)?,
         true => String::new(),
-        false => fitted(Slot::Frame, &lines, input, render)?,
+        false => fitted(cap, &lines, input, render)?,
     };
     Ok(Filled::new(Slot::Frame, text, Vec::new()))
 }
@@ -316,17 +327,18 @@ fn wants_summary(input: &PromptInput<'_>) -> bool {
     input.generic && (asks_for_summary(input.ask) || asks_what_was_missed(input.ask))
 }
 
-/// Renders as many lines from the top as fit into the cap of `slot`; empty if none fit.
+/// Renders as many lines from the top as fit into `cap` tokens; empty if none fit. `render` gets the lines and the number
+/// of those left out.
 fn fitted(
-    slot: Slot,
+    cap: usize,
     lines: &[&str],
     input: &PromptInput<'_>,
-    render: impl Fn(&str) -> Result<String, PromptError>,
+    render: impl Fn(&str, usize) -> Result<String, PromptError>,
 ) -> Result<String, PromptError> {
     for kept in (1..=lines.len()).rev() {
         let shown = lines.get(..kept).unwrap_or_default().join("\n");
-        let text = render(&without_fence(&shown, input.fence))?;
-        if slot.cap().is_none_or(|cap| (input.estimate)(&text) <= cap) {
+        let text = render(&without_fence(&shown, input.fence), lines.len() - kept)?;
+        if (input.estimate)(&text) <= cap {
             return Ok(text);
         }
     }

@@ -84,6 +84,9 @@ pub struct Frame {
     pub people: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clarification: Option<Clarification>,
+    /// `true` if the answer lists things to choose from, unlike tasks or steps.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_offer: bool,
 }
 
 /// Rule by which the earlier suggestion was found that a question continues.
@@ -92,9 +95,9 @@ pub struct Frame {
 pub enum FoundBy {
     /// The question replies to the suggestion.
     Reply,
-    /// It is the newest suggestion in the thread of the question, else the newest of this session.
+    /// It is the newest suggestion.
     Thread,
-    /// It is the newest suggestion in this session that the same member requested or continued.
+    /// It is the newest suggestion, and the same member requested or continued it.
     Member,
 }
 

@@ -46,7 +46,7 @@ pub struct Price {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ItemId {
     pub answer: AnswerId,
-    /// Position, counted from 1.
+    /// Number in the answer, else the position, counted from 1. Two sections of an answer may repeat numbers.
     pub position: u32,
 }
 
@@ -55,6 +55,8 @@ pub struct ItemId {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Suggested {
+    /// Number before it in the answer; `None` if it has none.
+    pub number: Option<u32>,
     pub title: String,
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

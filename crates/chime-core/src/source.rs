@@ -170,8 +170,8 @@ impl Slot {
         match self {
             Self::ChatRecent | Self::ChatTopic => Some(800),
             Self::ChatHistory => Some(1200),
-            Self::Concepts | Self::Frame => Some(300),
-            Self::Recall => Some(1000),
+            Self::Concepts => Some(300),
+            Self::Recall | Self::Frame => Some(1000),
             Self::Material => Some(1500),
             Self::Role | Self::Persona | Self::Context | Self::Ask => None,
         }

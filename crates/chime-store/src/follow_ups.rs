@@ -184,23 +184,6 @@ pub fn forget(tx: &Writer<'_>, answer: AnswerId) -> Result<()> {
     )
 }
 
-/// Returns the longest time without a message in a conversation between `since` and `now`, in milliseconds.
-pub fn longest_silence(conn: &Reader, conversation: Conversation, since: Timestamp, now: Timestamp) -> Result<i64> {
-    let secs: Option<i64> = conn.one(
-        "SELECT max(gap) AS longest FROM (
-         SELECT ts - lag(ts, 1, :since) OVER (ORDER BY ts) AS gap FROM message
-         WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND ts BETWEEN :since AND :now
-         UNION ALL
-         SELECT :now - max(ts) FROM message
-         WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND ts BETWEEN :since AND :now)",
-        params! {
-            ":chat": conversation.chat, ":forum_topic": conversation.forum_topic,
-            ":since": since.secs(), ":now": now.secs(),
-        },
-    )?;
-    Ok(secs.unwrap_or_else(|| now.secs() - since.secs()).saturating_mul(1000))
-}
-
 /// Returns the members who asked for any answer of a chain.
 fn members_of(conn: &Reader, chain: AnswerId) -> Result<BTreeSet<UserId>> {
     let sql =
@@ -224,6 +207,9 @@ fn suggestion(conn: &Reader, raw: &Columns<'_>) -> Result<Suggestion> {
 
 fn items(raw: &Columns<'_>) -> Result<Vec<Item>> {
     let (answer, shown): (_, Vec<Suggested>) = (raw.get("answer_id")?, raw.json("items")?);
-    let item = |(position, shown)| Item { id: ItemId { answer, position }, shown };
+    let item = |(place, shown): (u32, Suggested)| Item {
+        id: ItemId { answer, position: shown.number.unwrap_or(place) },
+        shown,
+    };
     Ok((1..).zip(shown).map(item).collect())
 }

@@ -110,7 +110,8 @@ fn suggest(
     }
     let ask = asked.line.text.trim_start_matches("@bot").trim();
     let reading = classify(&ClassifierInput { text: ask, generic: false, shown: None, language: None });
-    let resolved = resolve(ask, &reading, None);
+    let mut resolved = resolve(ask, &reading, None);
+    resolved.frame.is_offer = true;
     let items = items(&record.text, resolved.frame.kind.as_deref());
     let new = NewFollowUp {
         answer: id,

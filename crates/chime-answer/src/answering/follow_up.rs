@@ -2,7 +2,6 @@
 //! answered as it is written.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use crate::followup::show::question;
 use crate::followup::{
@@ -10,16 +9,15 @@ use crate::followup::{
     SuggestionQuery, answered, choose, classify, excluded, fold, is_of_messages, names_items, origin, resolve, restate,
 };
 use crate::sanitize::clean_name;
-use chime_core::chat_settings::SESSION_IDLE;
 use chime_core::texts::notices;
 use chime_core::trigger::{asks_to_choose, calls_bot, is_generic, is_small_talk};
 use chime_core::{
     AnswerId, AnswerRecord, FollowUp, FoundBy, Intent, Item, Price, Reset, Role, Seq, StoredMessage, SuggestedList,
-    Timestamp, Unclear, UserId,
+    Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
 use chime_store::follow_ups::Suggestion;
-use chime_store::{Language, Reader, answers, chat_settings, chats, follow_ups, messages, outbox};
+use chime_store::{Language, Reader, answers, chats, follow_ups, messages, outbox};
 
 /// Number of newest suggestions of a conversation on which a question may follow up.
 const SUGGESTIONS: u32 = 20;
@@ -40,21 +38,14 @@ const FAR: u32 = 500;
 /// Maximum number of words of a message that answers a clarifying question without replying to it.
 const CHOICE_WORDS: usize = 4;
 
-/// If the bot wrote the newest message within this time, a question refers to it even after a silence that ends sessions.
-const ANSWER_STANDS: Duration = Duration::from_hours(24);
-
 /// A question, before its suggestion is found.
 pub struct FollowUpQuestion<'a> {
     pub trigger: &'a StoredMessage,
     pub ask: &'a str,
     pub generic: bool,
     pub language: Language,
-    /// Silence that ends a session, if the chat has no setting of its own. A suggestion from an earlier session counts
-    /// only if it is in the question's thread or the question replies to it.
-    pub usual_idle: Duration,
     pub window: &'a ContextWindow,
     pub member: UserId,
-    pub now: Timestamp,
     /// `true` if no model is configured, which would judge if the question is about a list.
     pub is_offline: bool,
 }
@@ -102,19 +93,12 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
     let suggestions =
         follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.forum_topic, SUGGESTIONS)?;
     let mut earlier = Vec::with_capacity(suggestions.len());
-    let idle = chat_settings::get(conn, asked.trigger.conversation(), SESSION_IDLE)?.unwrap_or(asked.usual_idle);
-    let (mut in_session, until) = (true, session_until(conn, asked)?);
     for suggestion in &suggestions {
-        in_session = in_session && is_in_session(conn, asked, suggestion, idle, until)?;
-        let messages = messages_of(conn, asked, suggestion)?;
         earlier.push(EarlierSuggestion {
             answer: suggestion.answer,
             chain: suggestion.chain,
-            kind: suggestion.frame.kind.clone(),
-            asked_by: suggestion.asked_by,
             members: suggestion.members.clone(),
-            messages,
-            in_session,
+            messages: messages_of(conn, asked, suggestion)?,
         });
     }
     let thread: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
@@ -125,9 +109,9 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
     }
 }
 
-/// Follows up on the suggestion `answer` if the question replies to it, starts over, or is clearly a follow-up and comes
-/// directly after it. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and
-/// the model decides if one is meant.
+/// Follows up on the suggestion `answer` if the question replies to it, starts over, or is clearly a follow-up with
+/// nothing but small talk since. Otherwise the question is answered as it is written: the prompt mentions the lists of the
+/// talk, and the model decides if one is meant.
 fn context_of(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -146,17 +130,14 @@ fn context_of(
         false => others_in_play(conn, asked, earlier, answer, &reading)?,
     };
     let is_own = earlier.iter().any(|it| it.answer == answer && it.members.contains(&asked.member));
-    let near = if asked.is_offline { NEXT } else { usize::from(is_own) };
-    let place = ListPlace { since, near, is_own, is_only: others.is_empty() };
+    let near = if asked.is_offline { NEXT } else { 0 };
     let names = names_items(asked.ask, &stored.shown);
     // A reply to another message is about that one.
     let is_clear = asked.trigger.message.reply_to.is_none() && is_clear_follow_up(&reading, names, since, near);
     // "What else?" after a list of tasks asks for no suggestions.
-    let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply && !reading.has_question_word;
-    let is_newest = earlier.first().is_some_and(|newest| newest.answer == answer);
-    let refers = refers_to_shown(&reading) || reading.mentions.person.is_some() || reading.not_that;
-    // Beside another list, "the second" may be of either, and "for him" about either.
-    let is_sure = place.is_only || names || is_own && (is_newest || !refers);
+    let is_possible = stored.is_offer() || !reading.intent.suggests();
+    // Beside another list, "more" goes on with both, and "the second" of somebody else may be of either.
+    let is_sure = others.is_empty() || names || is_own && !reading.intent.suggests();
     if starts_over || is_possible && (is_clear && is_sure || is_reply) {
         let rests_on = messages_of_chain(conn, earlier, answer)?;
         let list_end = (since <= NEXT).then(|| last_message(earlier, answer)).flatten();
@@ -173,7 +154,8 @@ fn context_of(
     }
     let (mut suggested, mut rests_on, mut list_end) = (Vec::new(), Vec::new(), None);
     if is_mentioned {
-        let wants_others = goes_on(&reading, &stored, place);
+        let is_next = since == 0 && others.is_empty() && stored.is_offer();
+        let wants_others = is_next && goes_on(&reading, is_own);
         suggested.push(SuggestedList { wants_others, ..list_of(conn, asked, &stored)? });
         rests_on.extend(messages_of_chain(conn, earlier, answer)?);
         list_end = last_message(earlier, answer).filter(|_| since <= NEXT);
@@ -187,7 +169,7 @@ fn context_of(
     Ok(FollowUpContext { suggested, rests_on, list_end, asks_which_one, ..plain })
 }
 
-/// Returns the newest list of each other chain of this session that the prompt would mention to the question.
+/// Returns the newest list of each other chain that the prompt would mention to the question.
 fn others_in_play(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -197,7 +179,7 @@ fn others_in_play(
 ) -> chime_store::Result<Vec<StoredSuggestion>> {
     let mut chains: BTreeSet<AnswerId> = earlier.iter().filter(|it| it.answer == answer).map(|it| it.chain).collect();
     let mut found = Vec::new();
-    for other in earlier.iter().filter(|it| it.in_session && chains.insert(it.chain)) {
+    for other in earlier.iter().filter(|it| chains.insert(it.chain)) {
         let Some(stored) = load(conn, asked, other.answer, FoundBy::Thread)? else { continue };
         let is_possible = stored.is_offer() || !reading.intent.suggests();
         let is_near = is_possible && talk_since(conn, asked, earlier, &stored)? <= TOLD_WITHIN;
@@ -264,31 +246,16 @@ fn may_suggest_fitting(
     Ok(())
 }
 
-/// Position of a list relative to a question.
-#[derive(Debug, Clone, Copy)]
-struct ListPlace {
-    /// Number of messages after the list that may be about something else.
-    since: usize,
-    /// Largest such number with which "more" refers to the list.
-    near: usize,
-    /// `true` if the member took part in its chain.
-    is_own: bool,
-    /// `true` if the question can mean no other list.
-    is_only: bool,
-}
-
-/// Returns `true` if things that the answer lists continue the list at `place`: the question asks for others, refuses
-/// what was shown, or is a short wish of the same member right after it ("lighter ones please").
-fn goes_on(reading: &ClassifiedQuestion, stored: &StoredSuggestion, place: ListPlace) -> bool {
+/// Returns `true` if things that the answer lists continue the list just before the question: the question asks for
+/// others, refuses what was shown, or is a short wish of a member who took part (`is_own`): "lighter ones please".
+fn goes_on(reading: &ClassifiedQuestion, is_own: bool) -> bool {
     /// "Write a packing list for Saturday" has more words of its own.
     const FEW_WORDS: usize = 2;
     let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
-    let is_plain = is_others && (place.since <= place.near || place.is_only && reading.unknown == 0);
-    // "We have read that already" refuses what was shown, if nothing was said in between.
+    // "We have read that already" refuses what was shown.
     let refuses = reading.not_that || reading.mentions.item.is_some() || reading.mentions.person.is_some();
-    let is_own_wish = place.is_own && stored.is_offer() && reading.unknown <= FEW_WORDS;
-    let is_next = place.since == 0 && (refuses || is_own_wish) && reading.kind.is_none();
-    !reading.is_question && (is_plain || is_next)
+    let is_wish = refuses || is_own && reading.unknown <= FEW_WORDS;
+    !reading.is_question && (is_others || is_wish && reading.kind.is_none())
 }
 
 /// Returns the context of a question that is answered as it is written.
@@ -302,9 +269,6 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
     let mentions = &reading.mentions;
     // "It" refers to the message just before. "Not that one" refuses something of the list, whatever was said since.
     let is_it = mentions.item.is_some() && mentions.places.is_empty() && !reading.not_that;
-    // "The same author" can only be one that was named.
-    let is_exact = mentions.item.is_none() && mentions.person.as_deref().is_some_and(|said| said.contains(' '));
-    let near = if is_exact { NEXT } else { near };
     let is_near = since <= if is_it { 0 } else { near };
     let is_whole = reading.unknown == 0;
     match reading.intent {
@@ -316,7 +280,7 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
             let counts_list = !mentions.places.is_empty() && !reading.counts_others && reading.unknown <= MAX_UNKNOWN;
             is_near && (names_items || is_whole || counts_list && since == 0)
         }
-        Intent::Ask => names_items && reading.is_question && since <= TOLD_WITHIN,
+        Intent::Ask => names_items && reading.is_question && is_near,
     }
 }
 
@@ -366,11 +330,6 @@ fn is_other_matter(
     shown: &[Item],
     record: &AnswerRecord,
 ) -> chime_store::Result<bool> {
-    // Members go on with their own list, whatever the bot tells others meanwhile.
-    let is_to_others = record.asked_by != asked.member && list.members.contains(&asked.member);
-    if is_to_others {
-        return Ok(false);
-    }
     let question = messages::by_seq(conn, asked.trigger.chat, record.trigger)?;
     let replied = match question.as_ref().and_then(|it| Some((it.message.chat, it.message.reply_to?))) {
         Some((chat, id)) => messages::find(conn, chat, id)?,
@@ -487,29 +446,6 @@ fn load(
         stored.shown.retain(|item| !names.contains(&fold(item.title())));
     }
     Ok(Some(stored))
-}
-
-/// Returns the time up to which a silence ends the session: now, or the time of the newest message if the bot wrote it
-/// within [`ANSWER_STANDS`].
-fn session_until(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<Timestamp> {
-    let message = &asked.trigger.message;
-    let before = messages::before(conn, asked.trigger.conversation(), (message.sent_at, message.id), 1)?;
-    let stands = |it: &&StoredMessage| {
-        it.message.role == Role::Assistant && asked.now.since(it.message.sent_at) <= ANSWER_STANDS
-    };
-    Ok(before.last().filter(stands).map_or(asked.now, |it| it.message.sent_at))
-}
-
-fn is_in_session(
-    conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
-    suggestion: &Suggestion,
-    idle: Duration,
-    until: Timestamp,
-) -> chime_store::Result<bool> {
-    let conversation = asked.trigger.conversation();
-    let silence = follow_ups::longest_silence(conn, conversation, suggestion.created_at, until)?;
-    Ok(i64::try_from(idle.as_millis()).is_ok_and(|idle| silence <= idle))
 }
 
 fn messages_of(

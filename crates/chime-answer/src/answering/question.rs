@@ -139,7 +139,7 @@ impl QuestionContext {
             people: present_members(&history.recent, trigger.message.sent_at.minus(LATELY)),
             style,
             recalled,
-            going_on: going_on(conn, services, &history, &chat, generic, &window, now),
+            going_on: going_on(conn, services, &history, &chat, generic, &window),
             scope: ConceptScope::load(conn, key, services.base.config.memory.is_on),
             earliest: messages::earliest(conn, trigger.chat)?,
             introduction: match is_out_in_private(conn, &chat, asker)? {
@@ -438,17 +438,14 @@ fn going_on(
     chat: &ChatRow,
     generic: bool,
     window: &ContextWindow,
-    now: Timestamp,
 ) -> FollowUpContext {
     let asked = FollowUpQuestion {
         trigger: &history.trigger,
         ask: &history.ask,
         generic,
         language: chat.language,
-        usual_idle: services.base.config.memory.idle.in_chats_of(chat.chat.kind),
         window,
         member: history.trigger.message.sender.id,
-        now,
         is_offline: services.gateway.is_offline(),
     };
     follow_up::find(conn, &asked).unwrap_or_else(|error| {

@@ -1,9 +1,9 @@
 //! Stores the suggestions of an answer, for later questions and for a poll.
 
 use crate::answering::follow_up::count;
-use crate::followup::{items, join, lists_things, offers_choice, only_item, repeats_title};
+use crate::followup::{items, join, lists_names, lists_things, offers_choice, only_item, repeats_title};
 use chime_core::texts::texts;
-use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq};
+use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq, Suggested};
 use chime_store::chats::ChatRow;
 use chime_store::follow_ups::NewFollowUp;
 use chime_store::{Writer, answers, consent, follow_ups};
@@ -29,6 +29,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     let mut resolved = follow_up.clone();
     if !found.is_empty() {
         join(&mut resolved, &follow_up.suggested);
+        resolved.frame.is_offer = is_offer(&record.text, follow_up, &found);
     }
     let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
     if found.iter().any(again) {
@@ -44,13 +45,26 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     })
 }
 
+/// Returns `true` if an answer that lists `items` offers things to choose from: suggestions were asked for, things of a
+/// kind or with prices are listed, or a choice was listed for a question after another offer. The steps of a recipe are
+/// no offer.
+fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested]) -> bool {
+    let FollowUp { frame, suggested, .. } = follow_up;
+    if frame.kind.as_deref() == Some("recipe") {
+        return lists_names(text);
+    }
+    let is_priced = items.iter().filter(|item| item.price.is_some()).count() > 1;
+    let goes_on = suggested.iter().any(|list| list.wants_others);
+    let is_after_offer = suggested.iter().any(|list| list.is_offer) && offers_choice(text);
+    frame.intent.suggests() || goes_on || is_priced || is_after_offer || frame.kind.is_some() && lists_names(text)
+}
+
 /// Returns the button that makes a poll of the items that the answer `text` in a group suggests, if a poll can hold them.
 /// Other lists, such as of tasks, are no choice.
 pub fn poll_button(text: &str, taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
     let is_choice = |taken: &&NewFollowUp| {
-        let frame = &taken.resolved.frame;
-        let suggests = frame.intent.suggests() || frame.kind.is_some() || offers_choice(text);
-        suggests && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
+        let is_offer = taken.resolved.frame.is_offer || offers_choice(text);
+        is_offer && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
     };
     let taken = taken.filter(is_choice);
     let label = || texts(chat.speaks().code()).polls.button.clone();

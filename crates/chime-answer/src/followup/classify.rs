@@ -160,6 +160,7 @@ impl<'a> TableClassifier<'a> {
             nth.chain(last).chain(numbered).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
         let spans: Vec<TokenSpan> = places.iter().map(|(span, _)| *span).collect();
         places.retain(|(span, _)| !(table.has_articles() && is_adverb(*span, &spans, tokens, &rows)));
+        places.retain(|(span, _)| !is_date(*span, tokens, table, &rows));
         places.sort_by_key(|(span, _)| *span);
         let of_price = [&of_money[..], rows.of(PhraseRow::Cheaper), rows.of(PhraseRow::TooExpensive)].concat();
         let taken = [&of_price[..], rows.of(PhraseRow::NotThat), rows.of(PhraseRow::StartOver)].concat();
@@ -459,6 +460,19 @@ fn is_adverb(place: TokenSpan, places: &[TokenSpan], tokens: &[FoldedToken], row
         is_filler || contains(places, at) || rows_before_names.into_iter().any(|spans| contains(spans, at))
     };
     is_at_end && !is_noun && !(0..place.from).all(leads_to_place)
+}
+
+/// Returns `true` if `place` is a number that may be a day: "on the 2nd", "the 1st of May". "The 2nd one" is none.
+fn is_date(place: TokenSpan, tokens: &[FoldedToken], table: &FollowUpTable, rows: &RowSpans) -> bool {
+    let word = |at: usize| tokens.get(at).map(|token| token.word.as_str()).unwrap_or_default();
+    let is_number = word(place.to - 1).starts_with(|c: char| c.is_ascii_digit())
+        && word(place.to - 1).contains(char::is_alphabetic);
+    let is_one = rows.of(PhraseRow::Something).iter().any(|some| some.contains(place.to));
+    let ends = place.to == tokens.len() || tokens[place.to - 1].ends_clause;
+    let is_article = |at: usize| rows.of(PhraseRow::Articles).iter().any(|span| span.contains(at));
+    let before = (0..place.from).rfind(|at| !is_article(*at));
+    let is_on = before.is_some_and(|at| table.has(PhraseRow::Prepositions, word(at)));
+    is_number && !is_one && (!ends || is_on)
 }
 
 /// Returns the position of `marker`, such as "without", with the refused words after it, up to the end of the clause;

@@ -54,7 +54,7 @@ fn mention(ask: &str, title: &str) -> Option<Strength> {
         _ if contains_run(&asked, &words) => Some(Strength::FullTitle),
         _ => {
             let hits = significant.iter().filter(|word| has(word)).count();
-            let needed = significant.len().min(2);
+            let needed = significant.len().min(2).max(significant.len() / 2);
             let telling = significant.len() > 1 || significant.iter().any(|it| it.chars().count() > SINGLE_WORD_CHARS);
             (needed > 0 && telling && hits >= needed).then_some(Strength::TwoWords)
         }

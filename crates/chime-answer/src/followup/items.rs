@@ -36,15 +36,28 @@ pub fn only_item(answer: &str, kind: Option<&str>) -> Option<Suggested> {
     let found = Some(answer).filter(|text| !text.contains('\n')).and_then(|text| line::item(text, kind))?;
     let rest = answer.strip_prefix(found.title.as_str())?;
     let is_named = rest == "." || [":", " –", " —", " - ", " ("].iter().any(|sign| rest.starts_with(sign));
-    (is_named && prose::is_name(&found.title)).then(|| Suggested { kind: kind.map(str::to_owned), ..found })
+    (is_named && line::is_name(&found.title)).then(|| Suggested { kind: kind.map(str::to_owned), ..found })
 }
 
-/// Returns `true` if an answer is a list of two or more short names.
+/// Returns `true` if an answer is a list of two or more things, most of them short.
 pub fn lists_things(answer: &str) -> bool {
     /// Maximum number of characters of a name.
     const NAME: usize = 60;
     let found = listed(&line::without_tags(answer), None);
-    found.len() >= 2 && found.iter().all(|item| item.title.chars().count() <= NAME)
+    let short = found.iter().filter(|item| item.title.chars().count() <= NAME).count();
+    found.len() >= 2 && 2 * short >= found.len()
+}
+
+/// Returns `true` if most entries of the list in an answer are names, unlike the steps of a recipe below its ingredients.
+pub fn lists_names(answer: &str) -> bool {
+    let answer = line::without_tags(answer);
+    let lines = read_lines(&answer);
+    let ingredients = lines.iter().take_while(|line| !matches!(line.marker, Marker::Number(_)));
+    let has_ingredients = ingredients.filter(|line| line.marker == Marker::Bullet).count() > 1;
+    let listed = entries_of_list(&lines);
+    let names = listed.iter().filter(|entry| line::is_named(&entry.text)).count();
+    let is_numbered = listed.iter().any(|entry| entry.number.is_some());
+    listed.len() > 1 && 2 * names > listed.len() && !(is_numbered && has_ingredients)
 }
 
 /// Returns `true` if an answer is a short numbered list of names in bold that are not from messages: things to choose
@@ -54,7 +67,7 @@ pub fn offers_choice(answer: &str) -> bool {
     const MOST: usize = 5;
     let lines = read_lines(answer);
     let entries = entries(&lines, |line| matches!(line.marker, Marker::Number(_)));
-    let is_named = |entry: &String| entry.starts_with("**") || entry.starts_with("[**");
+    let is_named = |entry: &ListEntry| entry.text.starts_with("**") || entry.text.starts_with("[**");
     (2..=MOST).contains(&entries.len()) && entries.iter().all(is_named) && !is_of_messages(answer, entries.len())
 }
 
@@ -70,39 +83,40 @@ pub fn repeats_title(item: &Suggested, mut titles: impl Iterator<Item = impl AsR
     titles.any(|other| fold(other.as_ref()) == title)
 }
 
-/// Returns the items of the first numbered list, else of the first bulleted one: bullets may be details of numbered
-/// entries.
+/// Returns the items of the numbered lists, else of the first bulleted one: bullets may be details of numbered entries.
 fn listed(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
-    let lines = read_lines(answer);
-    let numbered = entries(&lines, |line| matches!(line.marker, Marker::Number(_)));
-    let chosen = if numbered.is_empty() { entries(&lines, |line| line.marker == Marker::Bullet) } else { numbered };
-    chosen.into_iter().filter_map(|entry| line::item(&entry, kind)).collect()
+    let item = |entry: ListEntry| Some(Suggested { number: entry.number, ..line::list_item(&entry.text, kind)? });
+    entries_of_list(&read_lines(answer)).into_iter().filter_map(item).collect()
 }
 
-/// Returns the entries of the first list of lines for which `is_entry` is `true`. Each includes the lines indented
-/// below it.
-fn entries(lines: &[ListLine<'_>], is_entry: impl Fn(&ListLine<'_>) -> bool) -> Vec<String> {
+/// Entry of a list, with the lines indented below it.
+struct ListEntry {
+    number: Option<u32>,
+    text: String,
+}
+
+fn entries_of_list(lines: &[ListLine<'_>]) -> Vec<ListEntry> {
+    let numbered = entries(lines, |line| matches!(line.marker, Marker::Number(_)));
+    if numbered.is_empty() { entries(lines, |line| line.marker == Marker::Bullet) } else { numbered }
+}
+
+/// Returns the entries of all numbered sections, or of the first bulleted list: lines for which `is_entry` is `true`.
+fn entries(lines: &[ListLine<'_>], is_entry: impl Fn(&ListLine<'_>) -> bool) -> Vec<ListEntry> {
     let Some(level) = lines.iter().filter(|line| is_entry(line)).map(|line| line.indent).min() else {
         return Vec::new();
     };
-    let mut found: Vec<String> = Vec::new();
-    let mut last_number = 0;
+    let mut found: Vec<ListEntry> = Vec::new();
     for line in lines {
         if is_entry(line) && line.indent == level {
-            if let Marker::Number(number) = line.marker {
-                if number <= last_number {
-                    break;
-                }
-                last_number = number;
-            }
-            found.push(line.text.to_owned());
+            let number = if let Marker::Number(number) = line.marker { Some(number) } else { None };
+            found.push(ListEntry { number, text: line.text.to_owned() });
         } else if let Some(entry) = found.last_mut() {
-            if line.marker == Marker::None && line.indent == 0 && last_number == 0 && !line.is_heading() {
+            if line.marker == Marker::None && line.indent == 0 && entry.number.is_none() && !line.is_heading() {
                 break;
             }
             if !line.is_heading() {
-                entry.push('\n');
-                entry.push_str(line.text);
+                entry.text.push('\n');
+                entry.text.push_str(line.text);
             }
         }
     }
@@ -119,7 +133,7 @@ fn tabled(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let read = |cells: Vec<&str>| {
         let counts = |cell: &&&str| cell.trim_end_matches('.').parse::<u32>().is_ok();
         let kept: Vec<&str> = cells.iter().skip(usize::from(cells.first().filter(counts).is_some())).copied().collect();
-        line::item(&kept.join(" | "), kind)
+        line::list_item(&kept.join(" | "), kind)
     };
     body.filter_map(read).collect()
 }

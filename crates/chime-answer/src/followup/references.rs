@@ -60,12 +60,15 @@ fn newest_person(shown: &[Item]) -> Option<String> {
     rest.iter().all(|other| is_same_name(first, other)).then(|| (*first).clone())
 }
 
-/// Returns the items at the positions that the question names, such as "the second". Positions outside the list are
-/// ignored.
+/// Returns the items at the positions that the question names, such as "the second". Positions that the list does not
+/// have, or has twice, are ignored.
 pub fn at_places(places: &[(String, ItemPosition)], listed: &[Item]) -> Vec<(Item, Reference)> {
     let found = places.iter().filter_map(|(said, place)| {
         let item = match place {
-            ItemPosition::Nth(nth) => listed.get(nth.checked_sub(1)?)?,
+            ItemPosition::Nth(nth) => {
+                let mut found = listed.iter().filter(|item| usize::try_from(item.id.position) == Ok(*nth));
+                found.next().filter(|_| found.next().is_none())?
+            }
             ItemPosition::Last => listed.last()?,
         };
         Some((item.clone(), reference(said, item.title(), Evidence::Position, SURE)))

@@ -34,12 +34,9 @@ pub struct StoredSuggestion {
 }
 
 impl StoredSuggestion {
-    /// Returns `true` if the list suggests things, unlike one of tasks or steps: suggestions were asked for, it goes on with
-    /// an earlier list, or its things have a kind or prices.
+    /// Returns `true` if the list offers things to choose from, unlike one of tasks or steps.
     pub fn is_offer(&self) -> bool {
-        let priced = self.listed.iter().filter(|item| item.shown.price.is_some()).count();
-        let goes_on = self.shown.len() > self.listed.len();
-        self.frame.intent.suggests() || goes_on || priced > 1 || self.frame.kind.is_some() && self.listed.len() > 1
+        self.frame.is_offer
     }
 }
 

@@ -6,8 +6,6 @@ use chime_core::{Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Refere
 
 /// Maximum number of characters of one value.
 const VALUE_CHARS: usize = 160;
-/// Maximum number of characters of the titles in the other lists of the chains.
-const OTHERS_CHARS: usize = 600;
 /// Maximum number of items that `/why` names.
 const NAMED_ITEMS: usize = 5;
 
@@ -27,7 +25,8 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
         // Last, because a token limit cuts the end.
         let others: Vec<&str> = lists.iter().flat_map(|list| list.also_listed.iter().rev()).map(Item::title).collect();
         if !others.is_empty() {
-            lines.push(format!("also listed: {}", one_line(&others.join("; "), OTHERS_CHARS)));
+            lines.push("also listed:".to_owned());
+            lines.extend(others.iter().map(|title| format!("- {}", one_line(title, VALUE_CHARS))));
         }
         return lines;
     }

@@ -8,16 +8,22 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::followup::names::{AND, PARTICLES, clean_name, is_valid_name};
-use crate::followup::price_limit::number;
-use crate::followup::tables::{FollowUpTables, NamedRow};
+use crate::followup::price_limit::{number, prefixed_dollar};
+use crate::followup::tables::{FollowUpTables, NamedRow, PhraseRow};
 use crate::followup::words::tokens;
 use crate::grounding::without_source_links;
 use crate::pattern;
-use chime_core::{Price, Suggested};
+use chime_core::trigger::Languages;
+use chime_core::{Price, Suggested, clip};
 
 /// Maximum number of words of a title; longer text is a sentence.
 const TITLE_WORDS: usize = 12;
 const TITLE_CHARS: usize = 100;
+/// Small words inside names: "The Lord of the Rings", "Leib ja Aed".
+pub const INSIDE: [&str; 20] = [
+    "of", "the", "a", "in", "on", "at", "for", "to", "de", "del", "la", "le", "les", "du", "des", "der", "die", "das",
+    "ja", "&",
+];
 /// Kinds of items that usually have an author or maker beside the title.
 const MADE_BY: [&str; 6] = ["book", "film", "series", "song", "podcast", "game"];
 
@@ -102,18 +108,37 @@ fn read_line(raw: &str) -> ListLine<'_> {
     ListLine { indent, marker, text }
 }
 
-/// Parses the item of an entry; `None` if the entry is a sentence.
+/// Parses the item of a text; `None` if the text is a sentence.
 pub fn item(entry: &str, kind: Option<&str>) -> Option<Suggested> {
+    parsed(entry, kind).filter(|item| !is_sentence(&item.title))
+}
+
+/// Parses the item of an entry of a list. A long title is shortened.
+pub fn list_item(entry: &str, kind: Option<&str>) -> Option<Suggested> {
+    let item = parsed(entry, kind)?;
+    Some(Suggested { title: clip(&item.title, TITLE_CHARS).into_owned(), ..item })
+}
+
+/// Returns `true` if an entry begins with a name: marked, in capitals, or with a price behind it.
+pub fn is_named(entry: &str) -> bool {
+    OPENING.is_match(entry) || parsed(entry, None).is_some_and(|item| item.price.is_some() || is_name(&item.title))
+}
+
+fn is_sentence(title: &str) -> bool {
+    title.split_whitespace().count() > TITLE_WORDS || title.chars().count() > TITLE_CHARS
+}
+
+fn parsed(entry: &str, kind: Option<&str>) -> Option<Suggested> {
     let first = entry.lines().next()?.trim_start_matches(|c: char| !c.is_alphanumeric() && !"*_[“\"„«(".contains(c));
     let (title, url, rest) = opened(first).or_else(|| author_first(first)).unwrap_or_else(|| cut(first));
     let (title, within) = split_maker(&title, kind);
     let rest = format!("{within}{rest}");
-    let title = clean_title(&title)?;
+    let title = tidy_title(&title)?;
     let below: String = entry.lines().skip(1).map(|line| format!("\n{line}")).collect();
     let whole = format!("{rest}{below}");
     let people = makers(&rest, &below, kind);
     let url = url.or_else(|| ADDRESS.find(&whole).map(|found| found.as_str().trim_end_matches(['.', ',']).to_owned()));
-    Some(Suggested { title, kind: None, people, price: price(&whole), url })
+    Some(Suggested { title, people, price: price(&whole), url, ..Suggested::default() })
 }
 
 type EntryParts = (String, Option<String>, String);
@@ -145,10 +170,16 @@ fn author_first(text: &str) -> Option<EntryParts> {
 
 /// Splits the text at the separator between title and description.
 fn cut(text: &str) -> EntryParts {
-    let end = SEPARATOR.find_iter(text).find(|found| !ends_short(text, found.start()));
+    let end = SEPARATOR.find_iter(text).find(|found| !ends_short(text, found.start()) && !is_inside_title(text, found));
     let at = end.map_or(text.len(), |found| found.start());
     let (title, rest) = text.split_at(at);
     (title.to_owned(), None, rest.to_owned())
+}
+
+/// Returns `true` if a comma stands inside of a title ("garlic, ginger"): not behind a name, nor before a price.
+fn is_inside_title(text: &str, found: &regex::Match<'_>) -> bool {
+    let (before, after) = text.split_at(found.start());
+    found.as_str().starts_with(',') && !found.as_str().contains("by") && !is_name(before) && price(after).is_none()
 }
 
 /// Returns `true` if the full stop at `at` belongs to an abbreviation: "J.", "St.".
@@ -184,6 +215,10 @@ fn is_made(kind: Option<&str>) -> bool {
 
 /// Removes marks, years and trailing signs from a title; `None` if it is empty or a sentence.
 pub fn clean_title(raw: &str) -> Option<String> {
+    tidy_title(raw).filter(|title| !is_sentence(title))
+}
+
+fn tidy_title(raw: &str) -> Option<String> {
     const ENDS: [char; 8] = [':', '.', ',', ';', '–', '—', '-', ' '];
     const QUOTES: [char; 6] = ['"', '“', '”', '„', '«', '»'];
     let plain = raw.replace(['*', '`'], "");
@@ -197,9 +232,7 @@ pub fn clean_title(raw: &str) -> Option<String> {
         title = before;
     }
     let title = title.trim_end_matches(ENDS).trim();
-    let words = title.split_whitespace().count();
-    let has_letter = title.chars().any(char::is_alphanumeric);
-    (has_letter && words <= TITLE_WORDS && title.chars().count() <= TITLE_CHARS).then(|| title.to_owned())
+    title.contains(char::is_alphanumeric).then(|| title.to_owned())
 }
 
 /// Returns the authors or makers that the entry names after its title.
@@ -262,10 +295,31 @@ fn looks_like_name(name: &str) -> bool {
         && is_valid_name(name)
 }
 
+/// Returns `true` for a title whose words begin with capital letters or digits, apart from small words inside it, and
+/// which is not a lone common word, such as "Nothing".
+pub fn is_name(title: &str) -> bool {
+    let words: Vec<&str> = title.split_whitespace().collect();
+    let is_common = |word: &str| {
+        Languages::shipped().is_stop_word_in(&word.to_lowercase(), "")
+            || FollowUpTables::shipped().iter().any(|table| table.has(PhraseRow::NotName, word))
+    };
+    match words.as_slice() {
+        [word] => starts_like_name(word) && !is_common(word),
+        words => words.iter().enumerate().all(|(at, word)| starts_like_name(word) || at > 0 && INSIDE.contains(word)),
+    }
+}
+
+pub fn starts_like_name(text: &str) -> bool {
+    text.trim_start_matches(['“', '„', '"', '«', '*']).starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
+}
+
 /// Returns the first sum of money in a text.
 pub fn price(text: &str) -> Option<Price> {
     let found = tokens(text);
     let code = |at: usize| {
+        if let Some(code) = prefixed_dollar(&found, at) {
+            return Some(code);
+        }
         let token = found.get(at)?;
         // A single letter names a currency in a question, but is too ambiguous in an answer.
         let is_telling = token.word.chars().count() > 1 || !token.word.chars().all(char::is_alphabetic);

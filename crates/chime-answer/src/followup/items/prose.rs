@@ -4,18 +4,12 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::followup::items::line::{clean_title, item, makers, price};
+use crate::followup::items::line::{INSIDE, clean_title, item, makers, price, starts_like_name};
 use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow, TokenSpan};
 use crate::followup::words::{FoldedToken, tokens};
 use crate::pattern;
-use chime_core::trigger::Languages;
 use chime_core::{Suggested, sentences};
 
-/// Small words inside names: "The Lord of the Rings", "Leib ja Aed".
-const INSIDE: [&str; 20] = [
-    "of", "the", "a", "in", "on", "at", "for", "to", "de", "del", "la", "le", "les", "du", "des", "der", "die", "das",
-    "ja", "&",
-];
 /// Maximum number of words of a name in quotes.
 const QUOTED_WORDS: usize = 10;
 
@@ -31,24 +25,6 @@ pub fn quoted(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
         LazyLock::new(|| pattern(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#));
     let is_name = |text: &str| starts_like_name(text) && text.split_whitespace().count() <= QUOTED_WORDS;
     marked(answer, &QUOTED, kind, |text| is_name(text) && !text.ends_with(['?', '!']))
-}
-
-/// Returns `true` for a title whose words begin with capital letters or digits, apart from small words inside it, and
-/// which is not a lone common word, such as "Nothing".
-pub fn is_name(title: &str) -> bool {
-    let words: Vec<&str> = title.split_whitespace().collect();
-    let is_common = |word: &str| {
-        Languages::shipped().is_stop_word_in(&word.to_lowercase(), "")
-            || FollowUpTables::shipped().iter().any(|table| table.has(PhraseRow::NotName, word))
-    };
-    match words.as_slice() {
-        [word] => starts_like_name(word) && !is_common(word),
-        words => words.iter().enumerate().all(|(at, word)| starts_like_name(word) || at > 0 && INSIDE.contains(word)),
-    }
-}
-
-fn starts_like_name(text: &str) -> bool {
-    text.trim_start_matches(['“', '„', '"', '«', '*']).starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit())
 }
 
 /// Returns the items whose names match `pattern` and for which `is_name` returns `true`.

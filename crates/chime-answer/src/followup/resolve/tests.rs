@@ -9,7 +9,8 @@ const NOW: AnswerId = AnswerId(ulid::Ulid(9));
 fn item(answer: AnswerId, position: u32, title: &str, person: &str, cents: u64) -> Item {
     let price = (cents > 0).then(|| Price { amount: Amount(cents), currency: Some("EUR".to_owned()) });
     let people = if person.is_empty() { Vec::new() } else { vec![person.to_owned()] };
-    let shown = Suggested { title: title.to_owned(), kind: Some("book".to_owned()), people, price, url: None };
+    let shown =
+        Suggested { title: title.to_owned(), kind: Some("book".to_owned()), people, price, ..Suggested::default() };
     Item { id: ItemId { answer, position }, shown }
 }
 
