@@ -483,6 +483,12 @@ fn is_about_answer(input: &PromptInput<'_>) -> bool {
 /// [`MOST_NAMED`]. Returns none if the asker took part in the talk within [`OWN_TALK`] but neither wrote any of them nor
 /// got a reply by one: in busy groups, that is mostly the talk of others.
 fn likely_subject(window: &ContextWindow, trigger: &Message) -> Vec<Seq> {
+    /// Just after an answer of the bot, the question may be about that.
+    const JUST_ANSWERED: usize = 3;
+    let is_own_answer = |entry: &Entry| entry.message.message.role == Role::Assistant;
+    if window.entries.iter().rev().take(JUST_ANSWERED).any(is_own_answer) {
+        return Vec::new();
+    }
     // A greeting or a question to the bot is no part of the talk.
     let is_talk = |message: &&Message| !is_for_bot(message) && !is_small_talk(&message.text);
     let own: BTreeSet<MessageId> = (window.entries.iter().map(|entry| &entry.message.message))

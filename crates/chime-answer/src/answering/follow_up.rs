@@ -147,9 +147,11 @@ fn context_of(
         return Ok(FollowUpContext { reading, stored, suggested, rests_on, list_end, ..FollowUpContext::default() });
     }
     let plain = unbound(asked);
-    let is_new_wish = resolve(asked.ask, &plain.reading, None).needs_prompt_slot() && !asked.is_offline;
+    // "Suggest some more films" is a wish of its own only where no film is near.
+    let asks_for_more = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget);
+    let is_new_wish = !asks_for_more && resolve(asked.ask, &plain.reading, None).needs_prompt_slot();
     let is_mentioned = is_reply || since <= TOLD_WITHIN && is_told(conn, &reading, asked.ask, &stored)?;
-    if is_new_wish || !is_mentioned && others.is_empty() {
+    if is_new_wish && !asked.is_offline || !is_mentioned && others.is_empty() {
         return Ok(plain);
     }
     let (mut suggested, mut rests_on, mut list_end) = (Vec::new(), Vec::new(), None);
@@ -166,7 +168,8 @@ fn context_of(
     }
     let chooses = reading.asks_which_one || asks_to_choose(asked.ask);
     let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == stored.frame.kind);
-    Ok(FollowUpContext { suggested, rests_on, list_end, asks_which_one, ..plain })
+    let reading = if asks_for_more { reading } else { plain.reading };
+    Ok(FollowUpContext { reading, suggested, rests_on, list_end, asks_which_one, ..FollowUpContext::default() })
 }
 
 /// Returns the newest list of each other chain that the prompt would mention to the question.

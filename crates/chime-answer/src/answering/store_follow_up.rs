@@ -3,7 +3,9 @@
 use crate::answering::follow_up::count;
 use crate::followup::{items, join, lists_names, lists_things, offers_choice, only_item, repeats_title};
 use chime_core::texts::texts;
-use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq, Suggested};
+use chime_core::{
+    AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq, Suggested, SuggestedList,
+};
 use chime_store::chats::ChatRow;
 use chime_store::follow_ups::NewFollowUp;
 use chime_store::{Writer, answers, consent, follow_ups};
@@ -23,13 +25,17 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     if found.is_empty() && is_answer && !is_about_others && frame.intent.suggests() {
         found.extend(only_item(&record.text, frame.kind.as_deref()));
     }
-    if !follow_up.needs_prompt_slot() && found.is_empty() {
-        return None;
-    }
     let mut resolved = follow_up.clone();
-    if !found.is_empty() {
+    if let Some((list, items)) = follow_up.newest_lists().first().and_then(|list| replaced(list, &record.text)) {
+        found = items;
+        resolved.follows = list.items.last().map(|item| item.id.answer);
+        resolved.frame.is_offer = list.is_offer;
+    } else if !found.is_empty() {
         join(&mut resolved, &follow_up.suggested);
         resolved.frame.is_offer = is_offer(&record.text, follow_up, &found);
+    }
+    if !follow_up.needs_prompt_slot() && found.is_empty() {
+        return None;
     }
     let again = |item: &_| repeats_title(item, follow_up.excluded.iter().map(|shown| shown.title().to_owned()));
     if found.iter().any(again) {
@@ -43,6 +49,21 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         resolved,
         items: found,
     })
+}
+
+/// Returns a list with the things of an answer in the places of those that it replaces: "4. Brisket". `None` if the answer
+/// does not consist of numbers from the list above 1.
+fn replaced<'l>(list: &'l SuggestedList, answer: &str) -> Option<(&'l SuggestedList, Vec<Suggested>)> {
+    let mut all: Vec<Suggested> = Vec::new();
+    for item in &list.items {
+        all.push(Suggested { number: Some(item.id.position), ..item.shown.clone() });
+    }
+    let new = items(answer, None);
+    for item in &new {
+        item.number.filter(|number| *number > 1)?;
+        *all.iter_mut().find(|old| old.number == item.number)? = item.clone();
+    }
+    (!new.is_empty()).then_some((list, all))
 }
 
 /// Returns `true` if an answer that lists `items` offers things to choose from: suggestions were asked for, things of a

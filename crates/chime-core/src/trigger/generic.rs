@@ -7,6 +7,54 @@ use crate::trigger::words::words;
 /// Largest number of words of a question without a subject. A longer text always has one, so it is not checked.
 const LONGEST_GENERIC: usize = 24;
 
+/// Thanks in languages without a file.
+const OTHER_THANKS: [&str; 44] = [
+    "děkuju",
+    "děkuji",
+    "díky",
+    "dík",
+    "moc děkuju",
+    "ďakujem",
+    "vďaka",
+    "mulțumesc",
+    "multumesc",
+    "mersi",
+    "köszönöm",
+    "köszi",
+    "kösz",
+    "hvala",
+    "tack",
+    "tack så mycket",
+    "tak",
+    "mange tak",
+    "takk",
+    "kiitos",
+    "kiitti",
+    "ačiū",
+    "paldies",
+    "благодаря",
+    "хвала",
+    "ευχαριστώ",
+    "cảm ơn",
+    "terima kasih",
+    "makasih",
+    "salamat",
+    "gràcies",
+    "faleminderit",
+    "شكرا",
+    "شكراً",
+    "תודה",
+    "ありがとう",
+    "ありがとうございます",
+    "谢谢",
+    "謝謝",
+    "감사합니다",
+    "고마워",
+    "고마워요",
+    "ขอบคุณ",
+    "धन्यवाद",
+];
+
 const EMOTICONS: [&str; 16] =
     [":)", ":-)", "(:", ":))", ")", "))", ")))", ";)", ";-)", ":D", ":-D", ":P", ":*", "<3", "+1", "\\o/"];
 
@@ -42,7 +90,11 @@ pub fn is_thanks(text: &str) -> bool {
     if said.is_empty() {
         return !faces.is_empty() || text.chars().any(is_emoji);
     }
-    in_any(&said, LanguagePhrases::only_thanks)
+    is_other_thanks(&said) || in_any(&said, LanguagePhrases::only_thanks)
+}
+
+fn is_other_thanks(said: &[String]) -> bool {
+    OTHER_THANKS.iter().any(|thanks| words(thanks) == said)
 }
 
 /// Returns `true` if `text` is small talk: a greeting, goodbye, wish, thanks, yes or laughter, perhaps with names, or
@@ -60,7 +112,7 @@ pub fn is_small_talk(text: &str) -> bool {
         true => language.only_courtesies(&said),
         false => language.only_small_talk(&said, NAMES),
     };
-    said.len() <= LONGEST && Languages::shipped().tables.iter().any(is_only)
+    is_other_thanks(&said) || said.len() <= LONGEST && Languages::shipped().tables.iter().any(is_only)
 }
 
 /// Returns `true` if `ask` only asks what the member missed ("what did I miss?"). A short remark may follow: "what did I

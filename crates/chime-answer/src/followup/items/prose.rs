@@ -24,7 +24,7 @@ pub fn quoted(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     static QUOTED: LazyLock<Regex> =
         LazyLock::new(|| pattern(r#"[“„"]([^“”„"\n]+)[”“"]|«([^»\n]+)»|\*([^*\n]+)\*|\b_([^_\n]+)_\b"#));
     let is_name = |text: &str| starts_like_name(text) && text.split_whitespace().count() <= QUOTED_WORDS;
-    marked(answer, &QUOTED, kind, |text| is_name(text) && !text.ends_with(['?', '!']))
+    marked(answer, &QUOTED, kind, |text| is_name(text) && !text.ends_with(['?', '!', ':']))
 }
 
 /// Returns the items whose names match `pattern` and for which `is_name` returns `true`.
