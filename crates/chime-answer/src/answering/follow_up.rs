@@ -102,7 +102,7 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
         });
     }
     let thread: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
-    let standpoint = SuggestionQuery { member: asked.member, reply: reply.to, thread: &thread };
+    let standpoint = SuggestionQuery { reply: reply.to, thread: &thread };
     match origin(&earlier, &standpoint) {
         None => Ok(unbound(asked)),
         Some((answer, found_by)) => context_of(conn, asked, &earlier, answer, found_by),
@@ -137,7 +137,9 @@ fn context_of(
     // "What else?" after a list of tasks asks for no suggestions.
     let is_possible = stored.is_offer() || !reading.intent.suggests();
     // Beside another list, "more" goes on with both, and "the second" of somebody else may be of either.
-    let is_sure = others.is_empty() || names || is_own && !reading.intent.suggests();
+    // A whole wish of somebody else ("suggest restaurants" after books) begins a search of its own.
+    let is_new_search = reading.intent == Intent::Suggest && !is_own;
+    let is_sure = others.is_empty() && !is_new_search || names || is_own && !reading.intent.suggests();
     if starts_over || is_possible && (is_clear && is_sure || is_reply) {
         let rests_on = messages_of_chain(conn, earlier, answer)?;
         let list_end = (since <= NEXT).then(|| last_message(earlier, answer)).flatten();

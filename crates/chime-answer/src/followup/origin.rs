@@ -18,7 +18,6 @@ pub struct EarlierSuggestion {
 /// Facts about a question by which its suggestion is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SuggestionQuery<'a> {
-    pub member: UserId,
     pub reply: ReplyTo,
     /// The messages of the question's thread.
     pub thread: &'a BTreeSet<Seq>,
@@ -44,8 +43,7 @@ pub fn origin(earlier: &[EarlierSuggestion], from: &SuggestionQuery<'_>) -> Opti
         ReplyTo::Member => earlier.iter().find(|it| !it.messages.is_disjoint(from.thread)),
         ReplyTo::Nothing => earlier.first(),
     }?;
-    let is_own = newest.members.contains(&from.member);
-    Some((newest.answer, if is_own { FoundBy::Member } else { FoundBy::Thread }))
+    Some((newest.answer, FoundBy::Thread))
 }
 
 #[cfg(test)]
@@ -68,23 +66,20 @@ mod tests {
     #[test]
     fn a_reply_goes_before_the_newest_suggestion() {
         let all = [earlier(3, 30, &[31, 32]), earlier(2, 20, &[21, 22]), earlier(1, 10, &[11, 12])];
-        let decide = |member, reply| {
-            let thread = BTreeSet::from([Seq(21)]);
-            origin(&all, &SuggestionQuery { member: UserId(member), reply, thread: &thread })
-        };
-        assert_eq!(decide(30, ReplyTo::Suggestion(answer(1))), Some((answer(1), FoundBy::Reply)));
-        assert_eq!(decide(30, ReplyTo::Nothing), Some((answer(3), FoundBy::Member)));
-        assert_eq!(decide(10, ReplyTo::Nothing), Some((answer(3), FoundBy::Thread)), "not the own older one");
-        assert_eq!(decide(10, ReplyTo::Member), Some((answer(2), FoundBy::Thread)));
+        let thread = BTreeSet::from([Seq(21)]);
+        let decide = |reply| origin(&all, &SuggestionQuery { reply, thread: &thread });
+        assert_eq!(decide(ReplyTo::Suggestion(answer(1))), Some((answer(1), FoundBy::Reply)));
+        assert_eq!(decide(ReplyTo::Nothing), Some((answer(3), FoundBy::Thread)));
+        assert_eq!(decide(ReplyTo::Member), Some((answer(2), FoundBy::Thread)));
     }
 
     #[test]
     fn a_reply_to_something_else_is_about_that() {
         let (thread, other) = (BTreeSet::from([Seq(11)]), BTreeSet::new());
-        let from = |reply, thread| SuggestionQuery { member: UserId(10), reply, thread };
+        let from = |reply, thread| SuggestionQuery { reply, thread };
         let all = [earlier(1, 10, &[11])];
         assert_eq!(origin(&all, &from(ReplyTo::OtherAnswer, &thread)), None);
         assert_eq!(origin(&all, &from(ReplyTo::Member, &other)), None);
-        assert_eq!(origin(&all, &from(ReplyTo::Member, &thread)), Some((answer(1), FoundBy::Member)));
+        assert_eq!(origin(&all, &from(ReplyTo::Member, &thread)), Some((answer(1), FoundBy::Thread)));
     }
 }
