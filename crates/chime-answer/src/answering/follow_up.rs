@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use crate::followup::show::question;
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, MAX_UNKNOWN, ReplyTo, StoredSuggestion,
-    SuggestionQuery, answered, choose, classify, excluded, fold, is_of_messages, names_items, origin, resolve, restate,
+    SuggestionQuery, answered, choose, classify, excluded, fold, is_of_messages, names_items, origin, repeats_title,
+    resolve, restate,
 };
 use crate::sanitize::clean_name;
 use chime_core::texts::notices;
@@ -165,6 +166,13 @@ fn context_of(
         list_end = last_message(earlier, answer).filter(|_| since <= NEXT);
     }
     for other in others {
+        // A list that was written again is told once.
+        let has_all = |list: &SuggestedList| {
+            other.listed.iter().all(|item| repeats_title(&item.shown, list.items.iter().map(Item::title)))
+        };
+        if suggested.iter().any(has_all) {
+            continue;
+        }
         suggested.push(list_of(conn, asked, &other)?);
         rests_on.extend(messages_of_chain(conn, earlier, other.answer)?);
     }

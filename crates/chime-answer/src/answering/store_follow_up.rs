@@ -1,7 +1,9 @@
 //! Stores the suggestions of an answer, for later questions and for a poll.
 
 use crate::answering::follow_up::count;
-use crate::followup::{items, join, lists_names, lists_things, offers_choice, only_item, repeats_title};
+use crate::followup::{
+    is_of_messages, items, join, lists_names, lists_things, offers_choice, only_item, repeats_title,
+};
 use chime_core::texts::texts;
 use chime_core::{
     AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq, Suggested, SuggestedList,
@@ -67,8 +69,8 @@ fn replaced<'l>(list: &'l SuggestedList, answer: &str) -> Option<(&'l SuggestedL
 }
 
 /// Returns `true` if an answer that lists `items` offers things to choose from: suggestions were asked for, things of a
-/// kind or with prices are listed, or a choice was listed for a question after another offer. The steps of a recipe are
-/// no offer.
+/// kind or with prices are listed, or names that no message has for a question after another offer. The steps of a recipe
+/// are no offer.
 fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested]) -> bool {
     let FollowUp { frame, suggested, .. } = follow_up;
     if frame.kind.as_deref() == Some("recipe") {
@@ -76,8 +78,8 @@ fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested]) -> bool {
     }
     let is_priced = items.iter().filter(|item| item.price.is_some()).count() > 1;
     let goes_on = suggested.iter().any(|list| list.wants_others);
-    let is_after_offer = suggested.iter().any(|list| list.is_offer) && offers_choice(text);
-    frame.intent.suggests() || goes_on || is_priced || is_after_offer || frame.kind.is_some() && lists_names(text)
+    let is_after_offer = suggested.iter().any(|list| list.is_offer) && !is_of_messages(text, items.len());
+    frame.intent.suggests() || goes_on || is_priced || (is_after_offer || frame.kind.is_some()) && lists_names(text)
 }
 
 /// Returns the button that makes a poll of the items that the answer `text` in a group suggests, if a poll can hold them.

@@ -179,7 +179,8 @@ fn cut(text: &str) -> EntryParts {
 /// Returns `true` if a comma stands inside of a title ("garlic, ginger"): not behind a name, nor before a price.
 fn is_inside_title(text: &str, found: &regex::Match<'_>) -> bool {
     let (before, after) = text.split_at(found.start());
-    found.as_str().starts_with(',') && !found.as_str().contains("by") && !is_name(before) && price(after).is_none()
+    let is_name = is_name(before) && !before.starts_with(|c: char| c.is_ascii_digit());
+    found.as_str().starts_with(',') && !found.as_str().contains("by") && !is_name && price(after).is_none()
 }
 
 /// Returns `true` if the full stop at `at` belongs to an abbreviation: "J.", "St.".

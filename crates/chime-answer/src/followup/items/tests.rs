@@ -145,3 +145,30 @@ fn a_quoted_word_inside_a_title_keeps_its_marks() {
     let found = items("1. **Windlicht mit Gravur „70“** – 25 €\n2. “The Hobbit”, 12 €", None);
     assert_eq!(titles(&found), ["Windlicht mit Gravur „70“", "The Hobbit"]);
 }
+
+#[test]
+fn a_comma_ends_a_title_only_behind_a_name_or_before_a_price() {
+    let list = "1. garlic, ginger\n2. 2 Möhren, klein geschnitten\n3. Melk, a day out\n4. fillet knife, about 35 €";
+    assert_eq!(titles(&items(list, None)), ["garlic, ginger", "2 Möhren, klein geschnitten", "Melk", "fillet knife"]);
+}
+
+#[test]
+fn numbers_are_those_of_the_answer_and_a_long_title_is_shortened() {
+    let long = "Walk along the river to the old mill and ".repeat(4);
+    let found = items(&format!("2. {long}\n5. **Bowling**\n\nFor two:\n1. **Minigolf**"), None);
+    assert_eq!(found.iter().map(|item| item.number).collect::<Vec<_>>(), [Some(2), Some(5), Some(1)]);
+    assert!(found[0].title.ends_with('…') && found[0].title.chars().count() == 100, "{found:?}");
+}
+
+#[test]
+fn a_day_in_bold_is_no_item() {
+    assert_eq!(items("**Thu:** arrive 22:40\n**Fri:** Oceanário", None), []);
+}
+
+#[test]
+fn letters_before_a_dollar_change_its_currency() {
+    let currency = |text: &str| line::price(text).and_then(|price| price.currency);
+    for (text, code) in [("R$ 38 o quilo", "BRL"), ("A$20", "AUD"), ("MX$ 90", "MXN"), ("$ 5", "USD")] {
+        assert_eq!(currency(text).as_deref(), Some(code), "{text}");
+    }
+}

@@ -253,6 +253,14 @@ fn thanks_praise_and_emoji_are_reply_enough() {
         top, bedankt
         dziękuję bardzo
         super, dzięki
+        děkuju
+        díky 🙏
+        ありがとう
+        ありがとうございます!
+        谢谢
+        cảm ơn
+        شكراً
+        ty
         ",
     );
 }
