@@ -136,11 +136,15 @@ fn context_of(
     // A reply to another message is about that one.
     let is_clear = asked.trigger.message.reply_to.is_none() && is_clear_follow_up(&reading, names, since, near);
     // "What else?" after a list of tasks asks for no suggestions.
-    let is_possible = stored.is_offer() || !reading.intent.suggests();
-    // Beside another list, "more" goes on with both, and "the second" of somebody else may be of either.
+    let is_recipe = stored.frame.kind.as_deref() == Some("recipe");
+    let is_reply_to_list = is_reply && !reading.has_question_word && !is_recipe;
+    let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply_to_list;
+    // Beside another list, "more" goes on with the newest only for a member whose own search that is, and "the second" of
+    // somebody else may be of either.
     // A whole wish of somebody else ("suggest restaurants" after books) begins a search of its own.
+    let is_search = stored.frame.intent.suggests() || !reading.intent.suggests();
     let is_new_search = reading.intent == Intent::Suggest && !is_own;
-    let is_sure = others.is_empty() && !is_new_search || names || is_own && !reading.intent.suggests();
+    let is_sure = others.is_empty() && !is_new_search || names || is_own && is_search;
     if starts_over || is_possible && (is_clear && is_sure || is_reply) {
         let rests_on = messages_of_chain(conn, earlier, answer)?;
         let list_end = (since <= NEXT).then(|| last_message(earlier, answer)).flatten();

@@ -34,7 +34,7 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         resolved.frame.is_offer = list.is_offer;
     } else if !found.is_empty() {
         join(&mut resolved, &follow_up.suggested);
-        resolved.frame.is_offer = is_offer(&record.text, follow_up, &found);
+        resolved.frame.is_offer = is_offer(&record.text, &resolved, &found);
     }
     if !follow_up.needs_prompt_slot() && found.is_empty() {
         return None;
@@ -72,13 +72,14 @@ fn replaced<'l>(list: &'l SuggestedList, answer: &str) -> Option<(&'l SuggestedL
 /// kind or with prices are listed, or names that no message has for a question after another offer. The steps of a recipe
 /// are no offer.
 fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested]) -> bool {
-    let FollowUp { frame, suggested, .. } = follow_up;
+    let FollowUp { frame, suggested, follows, .. } = follow_up;
     if frame.kind.as_deref() == Some("recipe") {
         return lists_names(text);
     }
     let is_priced = items.iter().filter(|item| item.price.is_some()).count() > 1;
-    let goes_on = suggested.iter().any(|list| list.wants_others);
-    let is_after_offer = suggested.iter().any(|list| list.is_offer) && !is_of_messages(text, items.len());
+    let is_told_of_offer = suggested.iter().any(|list| list.is_offer);
+    let goes_on = is_told_of_offer && follows.is_some();
+    let is_after_offer = is_told_of_offer && !is_of_messages(text, items.len());
     frame.intent.suggests() || goes_on || is_priced || (is_after_offer || frame.kind.is_some()) && lists_names(text)
 }
 
