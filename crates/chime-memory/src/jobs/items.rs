@@ -92,7 +92,8 @@ fn items_of(
     };
     let mut open = readable(found.recent.clone());
     if let ItemList::Open(now) = list {
-        let said_at = |bullet: &Bullet| bullet.sources.iter().find_map(|seq| found.places.get(seq)).map(|it| it.sent_at);
+        let said_at =
+            |bullet: &Bullet| bullet.sources.iter().find_map(|seq| found.places.get(seq)).map(|it| it.sent_at);
         open.retain(|bullet| said_at(bullet).is_some_and(|at| !extract::is_stale(bullet, at, now, zone)));
     }
     if let Some(owner) = owner {
