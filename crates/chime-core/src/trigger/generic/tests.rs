@@ -260,7 +260,6 @@ fn thanks_praise_and_emoji_are_reply_enough() {
         谢谢
         cảm ơn
         شكراً
-        ty
         ",
     );
 }
