@@ -33,12 +33,12 @@ fn quoted_part(text: &str, ask: &str) -> String {
     if whole.chars().count() <= QUOTE_CHARS || has_spoiler(text) {
         return gist(text, QUOTE_CHARS);
     }
-    let sentences = sentences(&whole);
+    let sentences: Vec<&str> = text.lines().flat_map(sentences).collect();
     let shared: Vec<usize> = sentences.iter().map(|sentence| shared_word_count(ask, sentence)).collect();
     let most = shared.iter().max().copied().unwrap_or_default();
     let best = shared.iter().position(|count| *count == most && most > 0).unwrap_or_default();
     let before: usize = sentences[..=best].iter().map(|sentence| sentence.chars().count() + 1).sum();
-    match before <= QUOTE_CHARS {
+    match best == 0 || before <= QUOTE_CHARS {
         true => gist(text, QUOTE_CHARS),
         false => format!("… {}", gist(&sentences[best..].join(" "), QUOTE_CHARS)),
     }
@@ -82,6 +82,11 @@ mod tests {
             let quoted = quoted_part(&text, ask);
             assert!(quoted.starts_with(begins), "{ask}: {quoted}");
         }
+        let list =
+            "firewood, candles, matches and whatever burns well in the stove\n".repeat(4) + "cups: Ben brings six";
+        assert!(quoted_part(&list, "who brings cups?").starts_with("… cups: Ben"), "{list}");
+        let unbroken = "wood and candles and ".repeat(20);
+        assert!(quoted_part(&unbroken, "where are the candles?").starts_with("wood"), "{unbroken}");
         let covered = format!("{filler}||Meet at 10||");
         assert!(quoted_part(&covered, "when do we meet?").starts_with("No experience"));
     }
