@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::lang::{LanguageFile, tables};
 use crate::rows::rows;
 use crate::texts::{RecapWords, texts};
-use crate::tokenize::is_greek;
+use crate::tokenize::{is_greek, lower_words};
 use crate::trigger::words::words;
 
 /// Largest number of words of a phrase in the lists.
@@ -136,11 +136,12 @@ impl Languages {
     /// reminder".
     pub fn reminder_named(&self, ask: &str) -> String {
         let phrases = || self.tables.iter().flat_map(|language| &language.reminders);
-        let is_of_request = |word: &String| phrases().any(|phrase| phrase.split(' ').any(|part| part == word));
+        let is_of_phrase = |plain: &String| phrases().any(|phrase| phrase.split(' ').any(|part| part == plain));
+        let is_of_request = |word: &String| words(word).iter().any(is_of_phrase);
         let names = |word: &String| {
             word.contains(char::is_alphabetic) && !self.stop_words.contains_key(word) && !is_of_request(word)
         };
-        words(ask).into_iter().filter(names).collect::<Vec<_>>().join(" ")
+        lower_words(ask).into_iter().filter(names).collect::<Vec<_>>().join(" ")
     }
 
     pub(super) fn greets(&self, word: &str) -> bool {
