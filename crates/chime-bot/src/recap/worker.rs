@@ -51,6 +51,8 @@ struct RecapRequest {
     span: (Timestamp, Timestamp),
     /// `true` if the period ends before the request.
     has_end: bool,
+    /// When the recap was asked for or was due.
+    asked_at: Timestamp,
     /// Last message to include. It is needed besides the time, because several messages may have the last second of the
     /// span.
     last: MessageId,
@@ -97,6 +99,7 @@ impl Recaps {
             conversation: asking.conversation(),
             span: (since, until.map_or(asking.message.sent_at, |until| until.minus(A_SECOND))),
             has_end: until.is_some(),
+            asked_at: asking.message.sent_at,
             // The message that asks for the recap is not part of it.
             last: if is_ephemeral || until.is_some() { MessageId(i64::MAX) } else { MessageId(at.message.0 - 1) },
             on_behalf_of: Some(asker),
@@ -172,7 +175,15 @@ impl Recaps {
             .await?;
         let Some(chat) = chat else { return self.write(job, None, None).await };
         let last = MessageId(i64::MAX);
-        let order = RecapRequest { conversation, span, has_end: false, last, on_behalf_of: None, private: None };
+        let order = RecapRequest {
+            conversation,
+            span,
+            has_end: false,
+            asked_at: span.1,
+            last,
+            on_behalf_of: None,
+            private: None,
+        };
         // If nothing happened in the period, the chat gets no message.
         let Some((recap, rests_on)) = self.recap(&order).await? else { return self.write(job, None, None).await };
         let to = ReplyTarget { chat, forum_topic: conversation.forum_topic, reply_to: None };
@@ -195,7 +206,8 @@ impl Recaps {
         let since = if is_cut { first.message.sent_at } else { span.0 };
         let until = order.has_end.then(|| span.1.plus(A_SECOND));
         let messages = said.len();
-        let (points, method) = self.memory.recap(conversation, order.on_behalf_of, said, span.1).await?;
+        let (points, method) =
+            self.memory.recap(conversation, order.on_behalf_of, said, span.1, order.asked_at).await?;
         let rests_on: BTreeSet<Seq> = points.iter().flat_map(|point| point.sources.iter().copied()).collect();
         let wanted = rests_on.clone();
         let (names, places, chat) = self

@@ -21,12 +21,13 @@ use chime_llm::AnswerFormat;
 /// Maximum number of tokens of messages per model call.
 const PART_TOKENS: usize = 4000;
 const PART: Caps = Caps { bullets: 8, tokens: 400 };
-/// Time after the end of its period in which a recap gives way to answers. Then it is made without the model.
+/// Time after it was asked for in which a recap gives way to answers. Then it is made without the model.
 const GIVES_WAY: Duration = Duration::from_hours(1);
 
 impl Memory {
     /// Returns the points of a recap of `said` (messages up to `until`, oldest first), each with its source messages,
-    /// and the method by which they were made. Makes an extract if there is no model or if it fails.
+    /// and the method by which they were made. Makes an extract if there is no model or if it fails. `asked_at` is when the
+    /// recap was asked for or was due.
     ///
     /// # Errors
     /// Fails if nobody waits for the recap and answers need the model: the recap is then made later.
@@ -36,6 +37,7 @@ impl Memory {
         on_behalf_of: Option<UserId>,
         said: Vec<StoredMessage>,
         until: Timestamp,
+        asked_at: Timestamp,
     ) -> Result<(Vec<Bullet>, SummaryMethod), JobError> {
         let spoken = self.summary_lines(conversation.chat, said).await?;
         let zone = self.zone_of(conversation).await?;
@@ -45,7 +47,7 @@ impl Memory {
                     return Ok((without_past_tasks(points, &spoken, until, zone), SummaryMethod::Model));
                 }
                 Ok(_) => tracing::warn!("no point of the recap rests on what was given"),
-                Err(error @ StepError::Later(..)) if self.clock.now() < until.plus(GIVES_WAY) => {
+                Err(error @ StepError::Later(..)) if self.clock.now() < asked_at.plus(GIVES_WAY) => {
                     return Err(error.into());
                 }
                 Err(error) => tracing::warn!(%error, "a recap is made without the model"),
