@@ -14,7 +14,9 @@ is it ja ka kk km ko ku ky la lb lo lt lv mk ml mn ms mt my nds ne nl nn no oc p
 ta te tg th ti tk tl tr tt uk ur uz vi yi yo zh zu"""
 
 # Names that are everyday words of other meanings in one of the bot's languages.
-AMBIGUOUS = "chino danca* fince* fries galce* irish italien latin latino malay"
+AMBIGUOUS = "chino danca* fince* frans fries galce* irish italien latin latino malay persa pools"
+# Other names, as members write them.
+ALSO = {"en": ["farsi"], "es": ["ingles"]}
 
 
 def forms(name, code):
@@ -38,6 +40,7 @@ def main():
     for code in NAMED_IN.split():
         names = json.load(open(folder / "main" / code / "languages.json"))["main"][code]["localeDisplayNames"]["languages"]
         found = [names[language].replace("İ", "i").lower() for language in NAMED.split() if language in names]
+        found += ALSO.get(code, [])
         words = [form for name in found if name.isalpha() and len(name) >= SHORTEST for form in forms(name, code)]
         print(f'{code} = "{" ".join(one for one in dict.fromkeys(words) if one not in AMBIGUOUS.split())}"')
 

@@ -362,9 +362,9 @@ fn has_foreign_letters(language: Lang, text: &str) -> bool {
 /// not have.
 fn has_foreign_accents(language: Lang, text: &str) -> bool {
     let own = match language {
-        Lang::Deu => "äöüß",
-        // Of borrowed words, such as "café".
-        Lang::Eng => "çèéïñ",
+        // With those of borrowed words, such as "café".
+        Lang::Deu => "àäçéèêöüß",
+        Lang::Eng => "àâçèéêïñöü",
         Lang::Est => "äöõüšž",
         Lang::Fra => "àâæçéèêëîïôœùûüÿ",
         Lang::Ita => "àèéìíîòóùú",
@@ -375,7 +375,8 @@ fn has_foreign_accents(language: Lang, text: &str) -> bool {
         Lang::Tur => "âçğıîöşûü",
         _ => return false,
     };
-    let is_foreign = |c: char| c.is_alphabetic() && !c.is_ascii() && is_latin(c) && !own.contains(c);
+    let is_sign = |c: char| matches!(c, 'ª' | 'º' | 'µ');
+    let is_foreign = |c: char| c.is_alphabetic() && !c.is_ascii() && is_latin(c) && !is_sign(c) && !own.contains(c);
     text.split_whitespace()
         .any(|word| !word.starts_with(char::is_uppercase) && word.to_lowercase().contains(is_foreign))
 }
