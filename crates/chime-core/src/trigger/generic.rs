@@ -1,5 +1,8 @@
 //! Detects questions without a subject of their own, thanks, and small talk.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use crate::trigger::address::{calls_bot, is_command};
 use crate::trigger::languages::{LanguagePhrases, Languages, QUESTION_MARKS};
 use crate::trigger::words::words;
@@ -54,6 +57,7 @@ const OTHER_THANKS: [&str; 44] = [
     "ขอบคุณ",
     "धन्यवाद",
 ];
+static PLAIN_THANKS: LazyLock<HashSet<Vec<String>>> = LazyLock::new(|| OTHER_THANKS.into_iter().map(words).collect());
 
 const EMOTICONS: [&str; 16] =
     [":)", ":-)", "(:", ":))", ")", "))", ")))", ";)", ";-)", ":D", ":-D", ":P", ":*", "<3", "+1", "\\o/"];
@@ -90,11 +94,7 @@ pub fn is_thanks(text: &str) -> bool {
     if said.is_empty() {
         return !faces.is_empty() || text.chars().any(is_emoji);
     }
-    is_other_thanks(&said) || in_any(&said, LanguagePhrases::only_thanks)
-}
-
-fn is_other_thanks(said: &[String]) -> bool {
-    OTHER_THANKS.iter().any(|thanks| words(thanks) == said)
+    PLAIN_THANKS.contains(&said) || in_any(&said, LanguagePhrases::only_thanks)
 }
 
 /// Returns `true` if `text` is small talk: a greeting, goodbye, wish, thanks, yes or laughter, perhaps with names, or
@@ -112,7 +112,7 @@ pub fn is_small_talk(text: &str) -> bool {
         true => language.only_courtesies(&said),
         false => language.only_small_talk(&said, NAMES),
     };
-    is_other_thanks(&said) || said.len() <= LONGEST && Languages::shipped().tables.iter().any(is_only)
+    PLAIN_THANKS.contains(&said) || said.len() <= LONGEST && Languages::shipped().tables.iter().any(is_only)
 }
 
 /// Returns `true` if `ask` only asks what the member missed ("what did I miss?"). A short remark may follow: "what did I
