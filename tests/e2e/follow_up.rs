@@ -353,6 +353,11 @@ async fn after_a_night_the_lists_of_the_evening_are_told_the_newest_first() {
         let prompt = last_prompt(w).await;
         let (zaap, first) = (prompt.find("1. Zaap\n2. Sukhothai"), prompt.find("1. Tharavadu\n2. Bundobust"));
         assert!(zaap.is_some() && zaap < first, "{prompt}");
+        w.clock.advance(Duration::from_hours(4 * 24));
+        w.say("ann", "sounds good");
+        ask(w, "cat", "@bot is the second one open on sundays?", "Yes.").await;
+        let prompt = last_prompt(w).await;
+        assert!(!prompt.contains("1. Zaap\n2. Sukhothai"), "{prompt}");
     })
     .await;
 }

@@ -2,6 +2,7 @@
 //! answered as it is written.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use crate::followup::show::question;
 use crate::followup::{
@@ -33,6 +34,8 @@ const OTHER_ANSWER: usize = 2;
 const ASKED_BACK_WITHIN: usize = 4;
 /// The prompt mentions the items of a list if at most this many messages of members came after it.
 const TOLD_WITHIN: usize = 30;
+/// Longest time for which a list counts unless the question replies to it.
+const TOLD_FOR: Duration = Duration::from_hours(3 * 24);
 /// Maximum distance in sequence numbers between a suggestion and the question. If it is larger, the messages between
 /// them are not counted, since the suggestion is too far back anyway.
 const FAR: u32 = 500;
@@ -302,8 +305,8 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
 }
 
 /// Returns the number of messages after a suggestion that may be about something else: of members, except for questions
-/// to the bot and small talk, and the bot's answers to other questions. `usize::MAX` if the suggestion is unknown or too
-/// far back to count.
+/// to the bot and small talk, and the bot's answers to other questions. `usize::MAX` if the suggestion is unknown, too far
+/// back to count, or too old.
 fn talk_since(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
@@ -316,6 +319,10 @@ fn talk_since(
     let Some((list, last)) = list.and_then(|it| Some((it, it.messages.last().copied().filter(is_near)?))) else {
         return Ok(usize::MAX);
     };
+    let listed = messages::by_seq(conn, asked.trigger.chat, last)?;
+    if listed.is_some_and(|it| asked.trigger.message.sent_at.since(it.message.sent_at) > TOLD_FOR) {
+        return Ok(usize::MAX);
+    }
     let said =
         messages::between(conn, asked.trigger.conversation(), Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1)))?;
     let (mut others, mut questions, mut from) = (0, BTreeSet::new(), last);
