@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{ModelSettings, model_remedy};
 use crate::checkup::CheckFinding;
 use crate::checkup::sample::{ANSWER, Cited};
+use chime_access::gateway::fitting_talk;
 use chime_core::config::ContextTokens;
 use chime_core::{TokenUse, clip, grouped};
 use chime_llm::{LlmError, ServerFacts};
@@ -93,7 +94,8 @@ fn speed(sampled: &Sampled) -> String {
     let took = format!("{} tokens read and {} written in {seconds:.1} s", grouped(prompt), grouped(completion));
     let (so, talk) = match sampled.context_tokens {
         ContextTokens::Fixed(tokens) => {
-            ("and", format!("it is given {} tokens of talk (CONTEXT_TOKENS)", grouped(tokens as u64)))
+            let tokens = fitting_talk(tokens, sampled.facts) as u64;
+            ("and", format!("it is given {} tokens of talk (CONTEXT_TOKENS)", grouped(tokens)))
         }
         ContextTokens::Auto => {
             ("so", format!("it is given about {} tokens of talk", grouped(sampled.talk_tokens as u64)))

@@ -377,8 +377,13 @@ pub(super) async fn load_question(
 /// Chooses the window again with half of the token budget, or with what fits into the context that a refusal showed, and
 /// drops the recalled messages.
 pub(super) async fn halve(services: &Services, question: &mut QuestionContext) -> chime_store::Result<()> {
-    let fitting = question.gateway.talk_tokens(services.base.config.context.tokens);
-    let params = Params { token_budget: fitting.min(question.room / 2), ..services.params.clone() };
+    let (fitting, name) = (
+        question.gateway.talk_tokens(services.base.config.context.tokens),
+        question.gateway.model_name(ModelPurpose::Answer).to_owned(),
+    );
+    let calibration = services.base.store.read(move |conn| usage::calibration(conn, &name)).await?;
+    let budget = calibration.room(fitting).min(question.room / 2);
+    let params = Params { token_budget: budget, ..services.params.clone() };
     let summarized = question.oldest_part.summarized(params.estimate);
     let (history, recaller) = (Arc::clone(&question.history), Arc::clone(&services.recaller));
     let window = move |conn: &_| Ok(window_around(conn, &history, &params, &recaller, |_| summarized));

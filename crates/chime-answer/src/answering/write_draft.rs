@@ -107,6 +107,7 @@ pub(super) async fn write_draft(
                     WindowSize::Plainest => {
                         question.photos.clear();
                         question.leave_extras_out();
+                        let room = question.gateway.prompt_room(ModelPurpose::Answer);
                         built = build_prompt(services, question, room)?;
                     }
                 }
