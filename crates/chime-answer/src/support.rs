@@ -69,7 +69,7 @@ static NUMBERS: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     lists.flat_map(words).collect()
 });
 
-/// Returns the content words of a text as stems. Numbers are converted to digits without `:00`, so `8:00`, `8` and
+/// Returns the content words of a text as stems. Numbers are converted to digits and written in one way, so `8:00`, `8` and
 /// `eight` are equal.
 pub fn content_words(text: &str) -> BTreeSet<String> {
     let lower = text.to_lowercase();
@@ -99,8 +99,8 @@ pub fn has_number(text: &str) -> bool {
     lower.unicode_words().any(|word| NUMBERS.contains_key(word) || word.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the numbers of a text: digits with points, commas or colons inside, also before a unit ("7pm"). A final
-/// `:00` is removed. Other words with digits ("48B12") are returned as they are.
+/// Returns the numbers of a text: digits with points, commas or colons inside, also before a unit ("7pm"), each as a
+/// [`plain_number`]. Other words with digits ("48B12") are returned as they are.
 fn numbers(text: &str) -> impl Iterator<Item = String> + '_ {
     let ends_word = |c: char| is_unspaced(c) || !c.is_alphanumeric() && !matches!(c, '.' | ',' | ':');
     let number = |word: &str| {

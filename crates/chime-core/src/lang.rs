@@ -34,7 +34,7 @@ pub struct LanguageFile {
     pub name: String,
     /// Letters and marks, in lower case, that no other of these languages has.
     pub letters: String,
-    /// Beginnings of words for "translate".
+    /// Beginnings of words for "translate", and of words that follow the name of a language.
     pub translate: Vec<String>,
     /// Beginnings of words for a link or its page.
     pub links: Vec<String>,
