@@ -512,8 +512,6 @@ mod tests {
         let asked = "10:00 ann#1 Kitesurfen zählt auch?";
         assert_eq!(kinds(&format!("{asked}\n10:01 bob#2 1059 🏔")), [(BulletKind::Question, vec![1])]);
         assert_eq!(kinds(&format!("{asked}\n10:01 bob#2 klar, ohne Motor")), [(BulletKind::Fact, vec![1, 2])]);
-        let amount = kinds("10:00 ann#1 how many chairs do we need?\n10:01 bob#2 14");
-        assert_eq!(amount, [(BulletKind::Fact, vec![1, 2])]);
         // It may be the answer, so the question is not open, or something else, so the two are not joined.
         let told = kinds(
             "10:00 ann#1 does anyone have a van for a double mattress?\n10:06 bob#2 Fire extinguishers in hallways are a hazard in a smoke filled zero-visibility evacuation",
@@ -524,10 +522,9 @@ mod tests {
     #[test]
     fn a_future_alone_is_no_task() {
         let tasks = |text: &str| kinds(&format!("10:00 ann#1 {text}")).iter().any(|it| it.0 == BulletKind::Task);
-        for text in [
-            "I'll be heading out to the rebellion in Trafalgar square if anyone wants to join",
-            "Just you stay alive, I will find you",
-        ] {
+        for text in
+            ["I'll be heading out to the rebellion in Trafalgar square if anyone wants to join", "I'll knock on Friday"]
+        {
             assert!(!tasks(text), "{text}");
         }
         assert!(tasks("I'll ask the caretaker about the heating of the hall"));
