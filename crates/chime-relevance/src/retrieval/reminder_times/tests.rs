@@ -925,7 +925,7 @@ fn the_day_that_a_task_names_ends_at_midnight() {
         ("I'll book it today", "05-16 00:00"),
         ("Zoe and Monika measure the studio on 5 October", "10-06 00:00"),
         ("Ich rufe am Freitag an", "05-18 00:00"),
-        ("закажу доски завтра", "05-17 00:00"),
+        ("я закажу доски для забора завтра", "05-17 00:00"),
     ] {
         assert_eq!(end(text).as_deref(), Some(expected), "{text}");
     }
