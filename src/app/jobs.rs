@@ -67,7 +67,7 @@ impl JobHandlers {
             }
             JobPayload::TopicSummary { key, tag, .. } => self.memory.sum_up_topic(&job, *key, *tag).await,
             JobPayload::Recap { at, since, until, personal } => {
-                self.recaps.run(&job, *at, (*since, *until), *personal).await
+                self.recaps.run(&job, *at, *since, *until, *personal).await
             }
             JobPayload::ChatRecap { key, forum_topic, since, until, .. } => {
                 let conversation = Conversation { chat: *key, forum_topic: forum_topic.map(ForumTopicId) };

@@ -112,7 +112,8 @@ pub fn report(error: &dyn Error, exit: Exit) -> Exit {
     exit
 }
 
-/// Returns the texts of an error and its causes. Of two that say the same, as those of SQLite do, the longer one stays.
+/// Returns the texts of an error and its causes. If one contains another, as with
+/// SQLite, only the longer one is returned.
 fn with_causes(error: &dyn Error) -> Vec<String> {
     let mut texts = vec![error.to_string()];
     let mut cause = error.source();

@@ -311,7 +311,7 @@ fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErr
         let lines = if left_out == 0 { lines } else { &noted };
         prompts.frame(&FrameValues { fence, lines, suggests, about_items, is_open, is_offer })
     };
-    // A list of a large window is told whole.
+    // A large window has space for the whole list.
     let most = Slot::Frame.cap().unwrap_or(usize::MAX);
     let cap = input.room.map_or(most, |room| (room / FRAME_SHARE).clamp(FRAME_TOKENS, most));
     let text = match lines.is_empty() {

@@ -362,7 +362,7 @@ fn has_foreign_letters(language: Lang, text: &str) -> bool {
 /// not have.
 fn has_foreign_accents(language: Lang, text: &str) -> bool {
     let own = match language {
-        // With those of borrowed words, such as "café".
+        // Including letters of borrowed words, such as "café".
         Lang::Deu => "àäçéèêöüß",
         Lang::Eng => "àâçèéêïñöü",
         Lang::Est => "äöõüšž",

@@ -425,8 +425,7 @@ pub fn count(conn: &Reader, chat: ChatKey) -> Result<u64> {
     )
 }
 
-/// Returns the time since which the bot can read the chat: that of the earliest message that it received or that was
-/// imported. `None` if there are only copies from replies.
+/// Returns the time since which the bot can read the chat: when the earliest received or imported message was sent. `None` if there are only copies from replies.
 pub fn earliest(conn: &Reader, chat: ChatKey) -> Result<Option<Timestamp>> {
     conn.one(
         "SELECT (SELECT ts * 1000 FROM message WHERE chat_key = :chat AND source <> 'snapshot' ORDER BY ts LIMIT 1) AS ts",

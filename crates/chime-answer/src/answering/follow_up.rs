@@ -142,9 +142,8 @@ fn context_of(
     let is_recipe = stored.frame.kind.as_deref() == Some("recipe");
     let is_reply_to_list = is_reply && !reading.has_question_word && !is_recipe;
     let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply_to_list;
-    // Beside another list, "more" goes on with the newest only for a member whose own search that is, and "the second" of
-    // somebody else may be of either.
-    // A whole wish of somebody else ("suggest restaurants" after books) begins a search of its own.
+    // If there are several lists, "more" means the newest only if this member asked for it, and "the second" of another
+    // member may be of any. A whole wish of another member ("suggest restaurants" after books) begins a new search.
     let is_search = stored.frame.intent.suggests() || !reading.intent.suggests();
     let is_new_search = reading.intent == Intent::Suggest && !is_own;
     let is_sure = others.is_empty() && !is_new_search || names || is_own && is_search;
@@ -173,7 +172,7 @@ fn context_of(
         list_end = last_message(earlier, answer).filter(|_| since <= NEXT);
     }
     for other in others {
-        // A list that was written again is told once.
+        // A list that was written again is shown once.
         let has_all = |list: &SuggestedList| {
             other.listed.iter().all(|item| repeats_title(&item.shown, list.items.iter().map(Item::title)))
         };

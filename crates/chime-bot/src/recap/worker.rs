@@ -68,7 +68,8 @@ impl Recaps {
         &self,
         job: &Job,
         at: MessageAt,
-        (since, until): (Timestamp, Option<Timestamp>),
+        since: Timestamp,
+        until: Option<Timestamp>,
         personal: bool,
     ) -> JobResult {
         let (operators, now) = (self.base.zone(), self.base.clock.now());

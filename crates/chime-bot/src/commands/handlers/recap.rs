@@ -52,7 +52,8 @@ impl Commands {
             }
             RecapArguments::Since(since) => self.start_recap(job, &command, since, is_personal).await,
             RecapArguments::Between(since, until) => {
-                self.start_recap_of(job, &command, (since, Some(until)), is_personal).await
+                let at = MessageAt::of(&command.message);
+                self.hand_on(job, JobPayload::Recap { at, since, until: Some(until), personal: is_personal }).await
             }
             RecapArguments::SinceReply => match self.parent_of(&command).await? {
                 Some(parent) => self.start_recap(job, &command, parent.message.sent_at, false).await,
@@ -86,19 +87,8 @@ impl Commands {
     }
 
     async fn start_recap(&self, job: &Job, command: &CommandRequest, since: Timestamp, personal: bool) -> JobResult {
-        self.start_recap_of(job, command, (since, None), personal).await
-    }
-
-    /// Enqueues the job that writes the recap of a period.
-    async fn start_recap_of(
-        &self,
-        job: &Job,
-        command: &CommandRequest,
-        (since, until): (Timestamp, Option<Timestamp>),
-        personal: bool,
-    ) -> JobResult {
-        let recap = JobPayload::Recap { at: MessageAt::of(&command.message), since, until, personal };
-        self.hand_on(job, recap).await
+        let at = MessageAt::of(&command.message);
+        self.hand_on(job, JobPayload::Recap { at, since, until: None, personal }).await
     }
 
     async fn subscribe(&self, job: &Job, command: &CommandRequest, time: RecapTime, zone: Zone) -> JobResult {
