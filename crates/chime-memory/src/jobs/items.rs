@@ -223,15 +223,12 @@ fn of_kinds(minis: Vec<(Session, Summary)>, kinds: &[BulletKind]) -> Vec<Bullet>
     bullets.filter(|bullet| kinds.contains(&bullet.kind)).collect()
 }
 
-/// Returns the tasks and questions that were open, and the decisions that stood, when a session began.
-pub(super) fn open_before(conn: &Reader, session: &Session, zone: Zone) -> chime_store::Result<Vec<Bullet>> {
+/// Returns the tasks and questions that were not done, and the decisions that stood, when a session began.
+pub(super) fn open_before(conn: &Reader, session: &Session) -> chime_store::Result<Vec<Bullet>> {
     let (chat, start) = (session.id.chat, session.first.0);
     let kinds = [BulletKind::Decision, BulletKind::Task, BulletKind::Question];
-    let mut before = summaries::minis_between(conn, chat, ItemList::Open(start).from(), start, SESSIONS)?;
-    for (earlier, mini) in &mut before {
-        mini.bullets.retain(|bullet| !extract::is_stale(bullet, earlier.last.0, start, zone));
-    }
-    let mut open = of_kinds(before, &kinds);
+    let minis = summaries::minis_between(conn, chat, ItemList::Open(start).from(), start, SESSIONS)?;
+    let mut open = of_kinds(minis, &kinds);
     // The session's own marks come from an earlier summary, which the new one replaces.
     let marks = item_marks::done(conn, chat, Some(session.id))?;
     open.retain(|item| done_at(item, &marks).is_none());

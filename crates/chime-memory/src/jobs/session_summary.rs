@@ -40,8 +40,7 @@ impl Memory {
         }
         let Some(method) = conditions.method() else { return self.finish(job).await };
         let session = read.session.clone();
-        let zone = self.zone_of(Conversation { chat: id.chat, forum_topic: session.forum_topic }).await?;
-        let open = self.store.read(move |conn| items::open_before(conn, &session, zone)).await?;
+        let open = self.store.read(move |conn| items::open_before(conn, &session)).await?;
         if !read.has_substance {
             // Too short for a summary, but the session may report that a task is done.
             let closes = extract::closed(&open, &read.spoken);

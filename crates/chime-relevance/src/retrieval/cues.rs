@@ -14,7 +14,6 @@ use chime_core::trigger::Languages;
 struct CueLists {
     settled: Vec<String>,
     taken: Vec<String>,
-    #[serde(default)]
     states: Vec<String>,
     planned: Vec<String>,
     done: Vec<String>,
