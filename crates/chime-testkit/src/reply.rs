@@ -139,7 +139,9 @@ impl From<&str> for Reply {
 
 /// Returns a completion body in OpenAI's format.
 fn completion(request: &Value, content: &Value, finish_reason: Option<&str>) -> Value {
-    let prompt_tokens = request["messages"].to_string().len() / 4;
+    // A server reads the definitions of tools too.
+    let read = ["messages", "tools"].into_iter().filter_map(|part| request.get(part));
+    let prompt_tokens = read.map(|part| part.to_string().len()).sum::<usize>() / 4;
     let completion_tokens = content.to_string().len() / 4;
     json!({
         "id": "chatcmpl-test",
