@@ -95,10 +95,9 @@ pub struct Frame {
 pub enum FoundBy {
     /// The question replies to the suggestion.
     Reply,
-    /// It is the newest suggestion.
+    /// It is the newest suggestion. `member` stands in rows of earlier versions, which distinguished by whom it was asked for.
+    #[serde(alias = "member")]
     Thread,
-    /// It is the newest suggestion, and the same member requested or continued it.
-    Member,
 }
 
 /// Evidence for the meaning of a reference.

@@ -126,8 +126,8 @@ impl Language {
         latin.len() >= FEW_WORDS && is_borne_out(self.0, &latin.join(" "), false)
     }
 
-    /// Returns `true` if nothing speaks against it that a few lines are in this language: letters that it does not have,
-    /// common words of another language, or that it has none of its own.
+    /// Returns `true` if a few lines may be in this language: they have no letters that it lacks, not the common words of
+    /// another language, and, unless they are very short, some of its own.
     fn is_possible(self, text: &str) -> bool {
         /// Fewer words may have no common one among them.
         const ENOUGH_WORDS: usize = 5;

@@ -174,7 +174,6 @@ fn source<'t>(follow_up: &FollowUp, texts: &'t FollowUpTexts) -> &'t str {
         None => "",
         Some(FoundBy::Reply) => &texts.by_reply,
         Some(FoundBy::Thread) => &texts.by_thread,
-        Some(FoundBy::Member) => &texts.by_member,
     }
 }
 

@@ -46,7 +46,7 @@ rows! {
     /// Explanations by `/why` of a question that asks for suggestions or continues them.
     pub struct FollowUpTexts {
         taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_most, kinds: BTreeMap<String, String>, by_reply, by_thread,
-        by_member, kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew, kind_changed,
+        kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew, kind_changed,
         start_over, excluded, and_more, unclear,
     }
 }
