@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::bullets::{cost, tidy};
-use crate::policy::{Caps, OPEN_FOR, UNDATED};
+use crate::policy::{Caps, OPEN_FOR, UNDATED_OPEN_FOR};
 use crate::{members, words};
 use chime_core::trigger::{Languages, QUESTION_MARKS};
 use chime_core::{Bullet, BulletKind, Seq, Timestamp, Zone, sentence_ends, sentences};
@@ -19,17 +19,17 @@ const QUESTION_CHARS: usize = 120;
 /// Minimum number of shared words by which a line counts as the answer to a question, or as the report that a task is
 /// done.
 const SHARED: usize = 2;
-/// Number of lines after a question within which it is answered, and time within which a line that is no reply does so.
+/// Number of lines after a question within which it is answered.
 const ANSWERED_WITHIN: usize = 30;
-const SAME_WITHIN: Duration = Duration::from_hours(1);
+/// Time after a question within which a line that is no reply answers it if it shares words with it.
+const ANSWERED_BY_WORDS_WITHIN: Duration = Duration::from_hours(1);
 /// Time after a question within which the next line may answer it, although it is no reply.
 const NEXT_WITHIN: Duration = Duration::from_mins(30);
-/// Time within which the next line answers a question although it shares no word with it, and its maximum number of
-/// content words: a few at once, one word soon.
-const AT_ONCE: (Duration, usize) = (Duration::from_mins(1), 5);
-const SOON: (Duration, usize) = (Duration::from_mins(5), 1);
+/// Times within which the next line answers a question although it shares no word with it, each with the maximum number
+/// of content words of such a line.
+const SHORT_ANSWERS: [(Duration, usize); 2] = [(Duration::from_mins(1), 5), (Duration::from_mins(5), 1)];
 /// Minimum cosine of a question and an answer that is no reply but shares words with it.
-const LIKE: f32 = 0.2;
+const MIN_COSINE: f32 = 0.2;
 /// Minimum number of content words of a reply to an answer that is shown with it.
 const MORE_WORDS: usize = 3;
 /// Maximum number of messages of a session that are ranked.
@@ -146,10 +146,10 @@ pub fn still_open(mut bullets: Vec<Bullet>, lines: &[SummaryMessage]) -> Vec<Bul
 }
 
 /// Returns `true` if a bullet of `said_at` no longer tells what is open at `now`: it is very old, or a task or a question
-/// whose day is over. One that names no day is open for [`UNDATED`].
+/// whose day is over. One that names no day is open for [`UNDATED_OPEN_FOR`].
 pub fn is_stale(bullet: &Bullet, said_at: Timestamp, now: Timestamp, zone: Zone) -> bool {
     let text = || members::unnamed(&members::without_authors(&bullet.text));
-    let end = || end_of_named_day(&text(), said_at, zone).unwrap_or(said_at.plus(UNDATED));
+    let end = || end_of_named_day(&text(), said_at, zone).unwrap_or(said_at.plus(UNDATED_OPEN_FOR));
     now.since(said_at) >= OPEN_FOR || is_item(bullet) && now >= end()
 }
 
@@ -293,7 +293,7 @@ fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
         };
         let is_answer = |place: &usize| {
             let shared = stems[question].intersection(&stems[*place]).count();
-            let is_soon = lines[*place].at.since(asked.at) <= SAME_WITHIN;
+            let is_soon = lines[*place].at.since(asked.at) <= ANSWERED_BY_WORDS_WITHIN;
             let is_same = || shared >= SHARED && is_soon && is_like(asked, &lines[*place]);
             let is_fit = || is_next(*place) && fits(asked, &lines[*place], shared, stems[*place].len());
             may_answer(place) && (is_reply(*place) || is_same() || is_fit())
@@ -321,17 +321,17 @@ fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
 /// follows at once with few words.
 fn fits(asked: &SummaryMessage, line: &SummaryMessage, shared: usize, words: usize) -> bool {
     let after = line.at.since(asked.at);
-    let is_short = [AT_ONCE, SOON].iter().any(|(within, most)| after <= *within && words <= *most);
+    let is_short = SHORT_ANSWERS.iter().any(|(within, most)| after <= *within && words <= *most);
     is_short || shared > 0 && is_like(asked, line)
 }
 
 /// Returns `true` if the vectors of two lines are similar, or unknown.
 fn is_like(one: &SummaryMessage, other: &SummaryMessage) -> bool {
     let cosine: f32 = one.vector.iter().zip(&other.vector).map(|(a, b)| a * b).sum();
-    one.vector.is_empty() || other.vector.is_empty() || cosine >= LIKE
+    one.vector.is_empty() || other.vector.is_empty() || cosine >= MIN_COSINE
 }
 
-/// Returns `true` if a text has words. Numbers alone only say something about an amount or a time.
+/// Returns `true` if a text can answer `asked`: it has words, or it has a number and `asked` is about an amount.
 fn says_something(text: &str, asked: &str) -> bool {
     let text = members::unnamed(text);
     text.contains(char::is_alphabetic) || text.contains(char::is_numeric) && Languages::shipped().asks_for_amount(asked)
@@ -512,6 +512,8 @@ mod tests {
         let asked = "10:00 ann#1 Kitesurfen zählt auch?";
         assert_eq!(kinds(&format!("{asked}\n10:01 bob#2 1059 🏔")), [(BulletKind::Question, vec![1])]);
         assert_eq!(kinds(&format!("{asked}\n10:01 bob#2 klar, ohne Motor")), [(BulletKind::Fact, vec![1, 2])]);
+        let amount = "10:00 ann#1 how many chairs do we need for the hall?\n10:01 bob#2 14";
+        assert_eq!(kinds(amount), [(BulletKind::Fact, vec![1, 2])]);
         // It may be the answer, so the question is not open, or something else, so the two are not joined.
         let told = kinds(
             "10:00 ann#1 does anyone have a van for a double mattress?\n10:06 bob#2 Fire extinguishers in hallways are a hazard in a smoke filled zero-visibility evacuation",

@@ -9,9 +9,10 @@ use chime_core::SummaryMethod;
 pub const ASKED_LATELY: Duration = Duration::from_hours(7 * 24);
 /// Age up to which the summaries of sessions are part of Recent. Older ones are merged (“folded”) into History.
 pub const RECENT: Duration = Duration::from_hours(28 * 24);
-/// A task or a question that is older than this no longer counts as open, nor one that names no day after `UNDATED`.
+/// A task or a question that is older than this no longer counts as open.
 pub const OPEN_FOR: Duration = Duration::from_hours(60 * 24);
-pub const UNDATED: Duration = Duration::from_hours(14 * 24);
+/// The same for one that names no day.
+pub const UNDATED_OPEN_FOR: Duration = Duration::from_hours(14 * 24);
 /// Maximum number of sessions that are merged into History at once.
 pub const FOLDED_AT_ONCE: u32 = 20;
 

@@ -19,7 +19,7 @@ const MESSAGES: usize = 10;
 const LOOKED: usize = 8;
 const PROPOSED: usize = 4;
 /// Minimum score of a bullet, as a share of the best one's in its summary.
-const NEAR: f64 = 0.5;
+const MIN_SHARE_OF_BEST: f64 = 0.5;
 
 /// Session summaries that match a question.
 #[derive(Debug, Default)]
@@ -163,7 +163,7 @@ impl FoundSummary {
         if !self.bullets.iter().any(|(bullet, score)| *score >= highest && is_news(bullet)) {
             return Vec::new();
         }
-        let is_near = |score: f64| score > 0.0 && score >= NEAR * highest;
+        let is_near = |score: f64| score > 0.0 && score >= MIN_SHARE_OF_BEST * highest;
         let telling = self.bullets.iter().enumerate().filter(|(_, (bullet, score))| is_near(*score) && is_news(bullet));
         let mut best: Vec<(usize, f64)> = telling.map(|(place, (_, score))| (place, *score)).collect();
         best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
