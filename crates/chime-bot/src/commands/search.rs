@@ -81,7 +81,7 @@ impl SearchRequest {
     /// Parses the words and filters of `text`. `now` and `zone` give the day that `on:yesterday` names.
     ///
     /// # Errors
-    /// There are none, or a filter has an unknown value.
+    /// Fails if the text has neither words nor filters, or if a filter has an unknown value.
     pub fn parse(text: &str, language: Language, now: Timestamp, zone: Zone) -> Result<Self, SearchMistake> {
         let mut request = Self::default();
         let day = |value: &str, filter| day(value, language, now, zone).ok_or(SearchMistake::Filter(filter));

@@ -138,7 +138,7 @@ impl Commands {
         self.answer_showing(job, &command, shown).await
     }
 
-    /// Returns the list of reminders; of those that have words of `named`, only these.
+    /// Returns the list of reminders that have words of `named`, or of all if none has any.
     async fn reminders_of(&self, chat: &ChatRow, settings: &ChatSettings, named: String) -> chime_store::Result<Shown> {
         let (row, base, zone) = (chat.clone(), self.base.clone(), settings.zone(self.base.zone()));
         let texts = texts(chat.speaks().code());
