@@ -601,7 +601,7 @@ async fn what_is_not_wanted_is_kept_and_starting_over_forgets_it() {
         let over = ask(w, "ann", "@bot start over: suggest films", "1. **Moon** – alone").await;
         let found = resolved(w, &over).await;
         assert_eq!((found.reset, found.frame.budget), (Some(Reset::StartOver), None));
-        assert_eq!((found.frame.wanted.len(), found.excluded.len()), (1, 0));
+        assert_eq!((found.frame.wanted.len(), found.excluded.len()), (0, 0));
     })
     .await;
 }

@@ -1,14 +1,13 @@
 //! Follow-ups on a suggestion: "more", "cheaper", "what about the second one?", "something by the same author".
 //!
 //! Pure functions. [`classify`] reads the question with patterns from data files; [`resolve`] adds what the suggestion
-//! that it continues says. What members asked for stays in their own words, for the model that answers. `origin` finds
-//! the suggestion, `items` reads the suggestions of an answer, `show` renders a follow-up.
+//! that it continues says. What members asked for stays in their own words, for the model that answers. `items`
+//! reads the suggestions of an answer, `show` renders a follow-up.
 
 mod classify;
 mod item_question;
 mod items;
 mod names;
-mod origin;
 mod price_limit;
 mod references;
 mod resolve;
@@ -19,7 +18,6 @@ mod words;
 pub use classify::{ClassifiedQuestion, ClassifierInput, MAX_UNKNOWN, classify};
 pub use item_question::names_items;
 pub use items::{is_of_messages, items, lists_names, lists_things, offers_choice, only_item, repeats_title};
-pub use origin::{EarlierSuggestion, ReplyTo, SuggestionQuery, origin};
-pub use resolve::{StoredSuggestion, answered, choose, excluded, join, resolve, restate};
+pub use resolve::{StoredSuggestion, answered, choose, excluded, resolve};
 pub use tables::FollowUpTables;
 pub use words::fold;

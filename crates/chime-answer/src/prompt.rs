@@ -474,8 +474,7 @@ fn is_posted_by(pieces: &[Piece], message: Seq) -> bool {
 fn is_about_answer(input: &PromptInput<'_>) -> bool {
     let newest = input.window.entries.iter().max_by_key(|entry| (entry.message.message.sent_at, entry.message.seq));
     let is_after_answer = newest.is_some_and(|entry| entry.message.message.role == Role::Assistant);
-    let FollowUp { suggested, asks_which_one, .. } = input.follow_up;
-    let is_about_list = *asks_which_one || suggested.iter().any(|list| list.wants_others);
+    let is_about_list = input.follow_up.asks_which_one || input.follow_up.wants_others;
     input.ask.contains(char::is_alphanumeric) && (is_about_list || is_after_answer)
 }
 

@@ -69,8 +69,8 @@ pub struct Frame {
     pub intent: Intent,
     /// Two-letter code of the question's language, if known.
     pub language: Option<String>,
-    /// What members asked for in this chain of suggestions, in their words, oldest first. For whom, for which occasion
-    /// and what is not wanted is part of these words.
+    /// What members asked for before this question in its chain of suggestions, in their words, oldest first. For whom,
+    /// for which occasion and what is not wanted is part of these words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub wanted: Vec<String>,
     /// Kind of item such as `book` or `restaurant`, if the phrase tables know it.
@@ -162,6 +162,9 @@ pub struct FollowUp {
     /// `true` if the question asks to choose from [`Self::suggested`] right after such a list ("which one?").
     #[serde(skip)]
     pub asks_which_one: bool,
+    /// `true` if the question seems to ask for others than those in [`Self::suggested`].
+    #[serde(skip)]
+    pub wants_others: bool,
 }
 
 /// Newest list of a chain of suggestions that a question may be about.
@@ -176,8 +179,6 @@ pub struct SuggestedList {
     pub also_listed: Vec<Item>,
     /// `true` if the list suggests things, unlike one of tasks or steps.
     pub is_offer: bool,
-    /// `true` if the question seems to ask for others in their place.
-    pub wants_others: bool,
 }
 
 impl FollowUp {

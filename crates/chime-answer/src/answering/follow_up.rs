@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use crate::followup::show::question;
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, EarlierSuggestion, FollowUpTables, MAX_UNKNOWN, ReplyTo, StoredSuggestion,
-    SuggestionQuery, answered, choose, classify, excluded, fold, is_of_messages, names_items, origin, repeats_title,
-    resolve, restate,
+    ClassifiedQuestion, ClassifierInput, FollowUpTables, MAX_UNKNOWN, StoredSuggestion, answered, choose, classify,
+    excluded, fold, is_of_messages, names_items, repeats_title, resolve,
 };
-use crate::sanitize::clean_name;
+use crate::sanitize::{clean_name, one_line};
 use chime_core::texts::notices;
 use chime_core::trigger::{asks_to_choose, calls_bot, is_generic, is_small_talk};
 use chime_core::{
@@ -18,14 +17,15 @@ use chime_core::{
     Unclear, UserId,
 };
 use chime_relevance::context::ContextWindow;
-use chime_store::follow_ups::Suggestion;
+use chime_store::follow_ups::ChainedAnswer;
 use chime_store::{Language, Reader, answers, chats, follow_ups, messages, outbox};
 
-/// Number of newest suggestions of a conversation on which a question may follow up.
-const SUGGESTIONS: u32 = 20;
-/// Maximum number of items that are read from a chain of suggestions. It is higher than the number of items that a
-/// follow-up excludes.
-const ITEMS: usize = 60;
+/// Number of chains of suggestions of a conversation on which a question may follow up.
+const CHAINS: u32 = 10;
+/// Maximum number of wishes of a chain of suggestions: the first and the newest.
+const MAX_WISHES: usize = 8;
+/// Maximum number of characters of a wish.
+const WISH_CHARS: usize = 160;
 /// Without a model that judges, “more” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;
 /// Number of messages for which an answer of the bot about something else counts: "another one" means that answer.
@@ -70,6 +70,8 @@ pub struct FollowUpContext {
     /// `true` if the question seems to be about the things of the likeliest list, although not clearly enough to follow
     /// up on it.
     asks_which_one: bool,
+    /// `true` if the question seems to ask for others than those in `suggested`.
+    wants_others: bool,
     /// Question with which a member ended the last search for suggestions.
     started_over: Option<Seq>,
 }
@@ -81,137 +83,137 @@ pub struct ItemsWithoutModel<'f> {
     pub and_after: Option<Seq>,
 }
 
+/// The newest list of a chain of suggestions.
+struct EarlierList {
+    stored: StoredSuggestion,
+    /// Name of the member who asked for it.
+    asked_by: String,
+    /// `true` if this member asked for any list of the chain.
+    is_own: bool,
+    /// The question for the list, and the messages that show it.
+    messages: BTreeSet<Seq>,
+    /// The questions for all lists of the chain, and the messages that show them.
+    of_chain: Vec<Seq>,
+    /// Number of messages after the list that may be about something else: of members, except for questions to the bot and
+    /// small talk, and the bot's answers to other questions. `usize::MAX` if the list is too far back, or too old.
+    since: usize,
+}
+
+/// The message that a question replies to.
+enum ReplyTo {
+    Nothing,
+    /// A message of the bot with this list, or that answers a follow-up on it.
+    List(AnswerId),
+    /// An answer of the bot without a list: the question is about that answer.
+    OtherAnswer,
+    Member,
+}
+
 pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
-    let conversation = asked.trigger.conversation();
-    let started_over = follow_ups::started_over(conn, conversation)?;
+    let started_over = follow_ups::started_over(conn, asked.trigger.conversation())?;
     Ok(FollowUpContext { started_over, ..found_context(conn, asked)? })
 }
 
 fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
-    let reply = replied_to(conn, asked)?;
-    if let Some((answer, pending)) = &reply.pending
+    let (reply, pending) = replied_to(conn, asked)?;
+    if let Some((answer, pending)) = &pending
         && let Some(found) = chosen(conn, asked, *answer, pending)?
     {
         return Ok(found);
     }
-    let suggestions =
-        follow_ups::suggestions(conn, asked.trigger.chat, asked.trigger.message.forum_topic, SUGGESTIONS)?;
-    let mut earlier = Vec::with_capacity(suggestions.len());
-    for suggestion in &suggestions {
-        earlier.push(EarlierSuggestion {
-            answer: suggestion.answer,
-            chain: suggestion.chain,
-            members: suggestion.members.clone(),
-            messages: messages_of(conn, asked, suggestion)?,
-        });
+    if let ReplyTo::List(answer) = reply {
+        let list = load(conn, asked, answer, FoundBy::Reply)?;
+        return list.map_or_else(|| Ok(unbound(asked)), |list| context_of(conn, asked, list, Vec::new()));
+    }
+    let mut lists = Vec::new();
+    for answer in follow_ups::newest_lists(conn, asked.trigger.conversation(), CHAINS)? {
+        lists.extend(load(conn, asked, answer, FoundBy::Thread)?);
     }
     let thread: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
-    let standpoint = SuggestionQuery { reply: reply.to, thread: &thread };
-    match origin(&earlier, &standpoint) {
-        None => Ok(unbound(asked)),
-        Some((answer, found_by)) => context_of(conn, asked, &earlier, answer, found_by),
-    }
+    let is_meant = |list: &EarlierList| match reply {
+        ReplyTo::Nothing => true,
+        ReplyTo::Member => !list.messages.is_disjoint(&thread),
+        ReplyTo::List(_) | ReplyTo::OtherAnswer => false,
+    };
+    let Some(at) = lists.iter().position(is_meant) else { return Ok(unbound(asked)) };
+    let list = lists.remove(at);
+    context_of(conn, asked, list, lists)
 }
 
-/// Follows up on the suggestion `answer` if the question replies to it, starts over, or is clearly a follow-up with
-/// nothing but small talk since. Otherwise the question is answered as it is written: the prompt mentions the lists of the
-/// talk, and the model decides if one is meant.
+/// Follows up on `list` if the question replies to it, starts over, or is clearly a follow-up with nothing but small talk
+/// since. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and the model
+/// decides if one is meant.
 fn context_of(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    earlier: &[EarlierSuggestion],
-    answer: AnswerId,
-    found_by: FoundBy,
+    mut list: EarlierList,
+    others: Vec<EarlierList>,
 ) -> chime_store::Result<FollowUpContext> {
-    let Some(mut stored) = load(conn, asked, answer, found_by)? else { return Ok(unbound(asked)) };
-    let reading = read(asked, asked.ask, Some(&stored.shown));
-    let since = talk_since(conn, asked, earlier, &stored)?;
+    let reading = read(asked, asked.ask, Some(&list.stored.shown));
     let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
-    let starts_over = reading.start_over && since <= starts_over_within;
-    let is_reply = found_by == FoundBy::Reply;
-    let others = match asked.is_offline || is_reply || starts_over {
-        true => Vec::new(),
-        false => others_in_play(conn, asked, earlier, answer, &reading)?,
-    };
-    let is_own = earlier.iter().any(|it| it.answer == answer && it.members.contains(&asked.member));
-    let near = if asked.is_offline { NEXT } else { 0 };
-    let names = names_items(asked.ask, &stored.shown);
+    let starts_over = reading.start_over && list.since <= starts_over_within;
+    let is_reply = list.stored.found_by == FoundBy::Reply;
+    let is_possible = |list: &EarlierList| list.stored.is_offer() || !reading.intent.suggests();
+    let mut near = Vec::new();
+    for other in others {
+        let is_near = !asked.is_offline && is_possible(&other) && other.since <= TOLD_WITHIN;
+        if is_near && is_told(conn, &reading, asked.ask, &other.stored)? {
+            near.push(other);
+        }
+    }
+    // If there are several lists, the model decides which one is meant.
+    let names = names_items(asked.ask, &list.stored.shown);
+    let is_only = near.is_empty() && (list.is_own || reading.intent != Intent::Suggest);
     // A reply to another message is about that one.
-    let is_clear = asked.trigger.message.reply_to.is_none() && is_clear_follow_up(&reading, names, since, near);
-    // "What else?" after a list of tasks asks for no suggestions.
-    let is_recipe = stored.frame.kind.as_deref() == Some("recipe");
-    let is_reply_to_list = is_reply && !reading.has_question_word && !is_recipe;
-    let is_possible = stored.is_offer() || !reading.intent.suggests() || is_reply_to_list;
-    // If there are several lists, "more" means the newest only if this member asked for it, and "the second" of another
-    // member may be of any. A whole wish of another member ("suggest restaurants" after books) begins a new search.
-    let is_search = stored.frame.intent.suggests() || !reading.intent.suggests();
-    let is_new_search = reading.intent == Intent::Suggest && !is_own;
-    let is_sure = others.is_empty() && !is_new_search || names || is_own && is_search;
-    if starts_over || is_possible && (is_clear && is_sure || is_reply) {
-        let rests_on = messages_of_chain(conn, earlier, answer)?;
-        let list_end = (since <= NEXT).then(|| last_message(earlier, answer)).flatten();
-        let suggested = vec![list_of(conn, asked, &stored)?];
-        may_suggest_fitting(conn, &reading, &mut stored)?;
-        let stored = Some(stored);
+    let is_clear = asked.trigger.message.reply_to.is_none()
+        && is_clear_follow_up(&reading, names, list.since, if asked.is_offline { NEXT } else { 0 });
+    let list_end = list.messages.last().copied().filter(|_| list.since <= NEXT);
+    if starts_over || is_possible(&list) && (is_reply || is_clear && (names || is_only)) {
+        let suggested = vec![list.told()];
+        may_suggest_fitting(conn, &reading, &mut list.stored)?;
+        let (stored, rests_on) = (Some(list.stored), list.of_chain);
         return Ok(FollowUpContext { reading, stored, suggested, rests_on, list_end, ..FollowUpContext::default() });
     }
     let plain = unbound(asked);
     // "Suggest some more films" is a wish of its own only where no film is near.
     let asks_for_more = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget);
     let is_new_wish = !asks_for_more && resolve(asked.ask, &plain.reading, None).needs_prompt_slot();
-    let is_mentioned = is_reply || since <= TOLD_WITHIN && is_told(conn, &reading, asked.ask, &stored)?;
-    if is_new_wish && !asked.is_offline || !is_mentioned && others.is_empty() {
+    let is_told = is_reply || list.since <= TOLD_WITHIN && is_told(conn, &reading, asked.ask, &list.stored)?;
+    let list_end = list_end.filter(|_| is_told);
+    let chooses = reading.asks_which_one || asks_to_choose(asked.ask);
+    let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == list.stored.frame.kind);
+    let told: Vec<EarlierList> = is_told.then_some(list).into_iter().chain(near).collect();
+    if told.is_empty() || is_new_wish && !asked.is_offline {
         return Ok(plain);
     }
-    let (mut suggested, mut rests_on, mut list_end) = (Vec::new(), Vec::new(), None);
-    if is_mentioned {
-        let is_next = since == 0 && others.is_empty() && stored.is_offer();
-        let wants_others = is_next && goes_on(&reading, is_own);
-        suggested.push(SuggestedList { wants_others, ..list_of(conn, asked, &stored)? });
-        rests_on.extend(messages_of_chain(conn, earlier, answer)?);
-        list_end = last_message(earlier, answer).filter(|_| since <= NEXT);
-    }
-    for other in others {
-        // A list that was written again is shown once.
-        let has_all = |list: &SuggestedList| {
-            other.listed.iter().all(|item| repeats_title(&item.shown, list.items.iter().map(Item::title)))
-        };
-        if suggested.iter().any(has_all) {
-            continue;
-        }
-        suggested.push(list_of(conn, asked, &other)?);
-        rests_on.extend(messages_of_chain(conn, earlier, other.answer)?);
-    }
-    let chooses = reading.asks_which_one || asks_to_choose(asked.ask);
-    let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == stored.frame.kind);
+    let wants_others = !reading.is_question && (asks_for_more || reading.not_that);
     let reading = if asks_for_more { reading } else { plain.reading };
-    Ok(FollowUpContext { reading, suggested, rests_on, list_end, asks_which_one, ..FollowUpContext::default() })
-}
-
-/// Returns the newest list of each other chain that the prompt would mention to the question.
-fn others_in_play(
-    conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
-    earlier: &[EarlierSuggestion],
-    answer: AnswerId,
-    reading: &ClassifiedQuestion,
-) -> chime_store::Result<Vec<StoredSuggestion>> {
-    let mut chains: BTreeSet<AnswerId> = earlier.iter().filter(|it| it.answer == answer).map(|it| it.chain).collect();
-    let mut found = Vec::new();
-    for other in earlier.iter().filter(|it| chains.insert(it.chain)) {
-        let Some(stored) = load(conn, asked, other.answer, FoundBy::Thread)? else { continue };
-        let is_possible = stored.is_offer() || !reading.intent.suggests();
-        let is_near = is_possible && talk_since(conn, asked, earlier, &stored)? <= TOLD_WITHIN;
-        if is_near && is_told(conn, reading, asked.ask, &stored)? {
-            found.push(stored);
+    let mut found =
+        FollowUpContext { reading, list_end, asks_which_one, wants_others, ..FollowUpContext::default() };
+    for list in told {
+        // A list that was written again is shown once.
+        let has_all = |other: &SuggestedList| {
+            list.stored.listed.iter().all(|item| repeats_title(&item.shown, other.items.iter().map(Item::title)))
+        };
+        if !found.suggested.iter().any(has_all) {
+            found.suggested.push(list.told());
+            found.rests_on.extend(list.of_chain);
         }
     }
     Ok(found)
 }
 
-/// Returns `true` if a question mentions things of a list by their place or a pronoun, or the whole list.
-fn refers_to_shown(reading: &ClassifiedQuestion) -> bool {
-    !reading.mentions.places.is_empty() || reading.mentions.item.is_some() || reading.is_about_list
+impl EarlierList {
+    fn told(&self) -> SuggestedList {
+        let StoredSuggestion { answer, frame, listed, shown, .. } = &self.stored;
+        SuggestedList {
+            asked_by: self.asked_by.clone(),
+            wanted: frame.wanted.clone(),
+            items: listed.clone(),
+            also_listed: excluded(shown, None).into_iter().filter(|item| item.id.answer != *answer).collect(),
+            is_offer: frame.is_offer,
+        }
+    }
 }
 
 /// Returns `true` if the prompt mentions the list to a question that is not resolved. A list of what messages say is no
@@ -222,27 +224,12 @@ fn is_told(
     ask: &str,
     list: &StoredSuggestion,
 ) -> chime_store::Result<bool> {
-    let refers = refers_to_shown(reading) || reading.asks_which_one || names_items(ask, &list.shown);
+    let mentions = &reading.mentions;
+    let refers = !mentions.places.is_empty() || mentions.item.is_some() || reading.is_about_list;
+    let refers = refers || reading.asks_which_one || names_items(ask, &list.shown);
     // One citation may be of a wish: "for those who eat no meat [1]".
     let is_of_them = |record: AnswerRecord| is_of_messages(&record.text, list.listed.len());
     Ok(list.is_offer() || refers || !answers::find(conn, list.answer)?.is_some_and(is_of_them))
-}
-
-fn list_of(
-    conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
-    stored: &StoredSuggestion,
-) -> chime_store::Result<SuggestedList> {
-    let trigger = follow_ups::suggestion_of(conn, stored.answer)?.map(|suggestion| suggestion.trigger);
-    let wish = trigger.map_or(Ok(None), |trigger| messages::by_seq(conn, asked.trigger.chat, trigger))?;
-    Ok(SuggestedList {
-        asked_by: wish.map(|wish| clean_name(&wish.message.sender.name)).unwrap_or_default(),
-        wanted: stored.frame.wanted.clone(),
-        items: stored.listed.clone(),
-        also_listed: excluded(&stored.shown, None).into_iter().filter(|item| item.id.answer != stored.answer).collect(),
-        is_offer: stored.is_offer(),
-        wants_others: false,
-    })
 }
 
 /// Removes the things from what must not be suggested again whose lines say what the question wants: "without cable".
@@ -263,18 +250,6 @@ fn may_suggest_fitting(
         item.id.answer != answer || !lines.iter().any(|line| has(line, &fold(item.title())) && says(line))
     });
     Ok(())
-}
-
-/// Returns `true` if things that the answer lists continue the list just before the question: the question asks for
-/// others, refuses what was shown, or is a short wish of a member who took part (`is_own`): "lighter ones please".
-fn goes_on(reading: &ClassifiedQuestion, is_own: bool) -> bool {
-    /// "Write a packing list for Saturday" has more words of its own.
-    const FEW_WORDS: usize = 2;
-    let is_others = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch);
-    // "We have read that already" refuses what was shown.
-    let refuses = reading.not_that || reading.mentions.item.is_some() || reading.mentions.person.is_some();
-    let is_wish = refuses || is_own && reading.unknown <= FEW_WORDS;
-    !reading.is_question && (is_others || is_wish && reading.kind.is_none())
 }
 
 /// Returns the context of a question that is answered as it is written.
@@ -303,19 +278,15 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
     }
 }
 
-/// Returns the number of messages after a suggestion that may be about something else: of members, except for questions
-/// to the bot and small talk, and the bot's answers to other questions. `usize::MAX` if the suggestion is unknown, too far
-/// back to count, or too old.
+/// Returns [`EarlierList::since`] of the list `stored`, which `messages` show.
 fn talk_since(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    earlier: &[EarlierSuggestion],
     stored: &StoredSuggestion,
+    shown_by: &BTreeSet<Seq>,
 ) -> chime_store::Result<usize> {
     let trigger = asked.trigger.seq;
-    let is_near = |last: &Seq| trigger.0.saturating_sub(last.0) <= FAR;
-    let list = earlier.iter().find(|it| it.answer == stored.answer);
-    let Some((list, last)) = list.and_then(|it| Some((it, it.messages.last().copied().filter(is_near)?))) else {
+    let Some(last) = shown_by.last().copied().filter(|last| trigger.0.saturating_sub(last.0) <= FAR) else {
         return Ok(usize::MAX);
     };
     let listed = messages::by_seq(conn, asked.trigger.chat, last)?;
@@ -328,11 +299,11 @@ fn talk_since(
     for own in said.iter().filter(|it| it.message.role == Role::Assistant) {
         let answer = outbox::by_message(conn, own.message.chat, own.message.id)?.and_then(|part| part.answer);
         let Some(record) = answer.map_or(Ok(None), |answer| answers::find(conn, answer))? else { continue };
-        if follow_ups::find(conn, record.id)?.is_some_and(|it| it.follows == Some(list.answer)) {
+        if follow_ups::find(conn, record.id)?.is_some_and(|it| it.follows == Some(stored.answer)) {
             // An answer about the list brings the talk back to it.
             (others, from) = (0, own.seq);
         } else {
-            others += OTHER_ANSWER * usize::from(is_other_matter(conn, asked, list, &stored.shown, &record)?);
+            others += OTHER_ANSWER * usize::from(is_other_matter(conn, asked, &stored.shown, shown_by, &record)?);
         }
         questions.insert(record.trigger);
     }
@@ -344,31 +315,27 @@ fn talk_since(
     Ok(others + said.iter().filter(is_talk).count())
 }
 
-/// Returns `true` if a later answer of the bot is about something else than the suggestion `list`, so that "more" may mean
-/// that answer.
+/// Returns `true` if a later answer of the bot is about something else than the list of `shown` items, so that "more" may
+/// mean that answer.
 fn is_other_matter(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    list: &EarlierSuggestion,
     shown: &[Item],
+    shown_by: &BTreeSet<Seq>,
     record: &AnswerRecord,
 ) -> chime_store::Result<bool> {
-    let question = messages::by_seq(conn, asked.trigger.chat, record.trigger)?;
-    let replied = match question.as_ref().and_then(|it| Some((it.message.chat, it.message.reply_to?))) {
-        Some((chat, id)) => messages::find(conn, chat, id)?,
-        None => None,
-    };
-    let is_reply = replied.is_some_and(|it| list.messages.contains(&it.seq));
+    let Some(question) = messages::by_seq(conn, asked.trigger.chat, record.trigger)? else { return Ok(true) };
+    let parent = question.message.reply_to.map(|id| messages::find(conn, question.message.chat, id)).transpose()?;
+    let is_reply = parent.flatten().is_some_and(|it| shown_by.contains(&it.seq));
     // "Thoughts?" asks about what was said before, "which is the cheapest?" about the list.
-    let refers = |text: &str| {
-        let reading = read(asked, text, Some(shown));
-        is_generic(text)
-            || reading.intent.needs_suggestion()
-            || reading.asks_which_one
-            || reading.is_about_list
-            || reading.not_that
-    };
-    Ok(!is_reply && !question.is_some_and(|it| refers(&without_names(&it.message.text))))
+    let text = without_names(&question.message.text);
+    let reading = read(asked, &text, Some(shown));
+    let refers = is_generic(&text)
+        || reading.intent.needs_suggestion()
+        || reading.asks_which_one
+        || reading.is_about_list
+        || reading.not_that;
+    Ok(!is_reply && !refers)
 }
 
 /// Returns a text without the words that mention somebody.
@@ -376,31 +343,25 @@ fn without_names(text: &str) -> String {
     text.split_whitespace().filter(|word| !word.starts_with('@')).collect::<Vec<_>>().join(" ")
 }
 
-/// The message that a question replies to, and how it relates to suggestions.
-struct RepliedSuggestion {
-    to: ReplyTo,
-    /// If that message is a clarifying question: its answer id and its follow-up.
-    pending: Option<(AnswerId, FollowUp)>,
-}
-
-fn replied_to(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<RepliedSuggestion> {
-    let plain = |to| Ok(RepliedSuggestion { to, pending: None });
+/// Returns what the question replies to. If that is a clarifying question, or the bot has just asked one, also returns
+/// that answer and its follow-up.
+fn replied_to(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+) -> chime_store::Result<(ReplyTo, Option<(AnswerId, FollowUp)>)> {
     let message = &asked.trigger.message;
-    let Some(parent) = message.reply_to else {
-        return Ok(RepliedSuggestion { to: ReplyTo::Nothing, pending: asked_back(conn, asked)? });
-    };
+    let Some(parent) = message.reply_to else { return Ok((ReplyTo::Nothing, asked_back(conn, asked)?)) };
     let Some(answer) = outbox::by_message(conn, message.chat, parent)?.and_then(|part| part.answer) else {
         let is_own = messages::find(conn, message.chat, parent)?.is_some_and(|it| it.message.role == Role::Assistant);
-        return plain(if is_own { ReplyTo::OtherAnswer } else { ReplyTo::Member });
+        return Ok((if is_own { ReplyTo::OtherAnswer } else { ReplyTo::Member }, None));
     };
     if !follow_ups::items_of(conn, answer)?.is_empty() {
-        return plain(ReplyTo::Suggestion(answer));
+        return Ok((ReplyTo::List(answer), None));
     }
-    let Some(follow_up) = follow_ups::find(conn, answer)? else { return plain(ReplyTo::OtherAnswer) };
+    let Some(follow_up) = follow_ups::find(conn, answer)? else { return Ok((ReplyTo::OtherAnswer, None)) };
     let follows = follow_up.follows.filter(|_| follow_up.reset != Some(Reset::StartOver));
-    let to = follows.map_or(ReplyTo::OtherAnswer, ReplyTo::Suggestion);
-    let pending = follow_up.frame.clarification.is_some().then_some((answer, follow_up));
-    Ok(RepliedSuggestion { to, pending })
+    let to = follows.map_or(ReplyTo::OtherAnswer, ReplyTo::List);
+    Ok((to, follow_up.frame.clarification.is_some().then_some((answer, follow_up))))
 }
 
 /// Returns the clarifying question that the bot has just asked this member, if the trigger is as short as an answer to
@@ -433,7 +394,7 @@ fn chosen(
     let reading = read(asked, asked.ask, Some(&[]));
     let Some(candidate) = choose(question, asked.ask, &reading) else { return Ok(None) };
     let mut rests_on: Vec<Seq> = answers::find(conn, answer)?.map(|record| record.trigger).into_iter().collect();
-    rests_on.extend(follow_ups::triggers_of_chain(conn, answer)?);
+    rests_on.extend(follow_ups::chain_of(conn, answer)?.iter().map(|it| it.trigger));
     let settled = Some(answered(pending.clone(), candidate));
     Ok(Some(FollowUpContext { reading, settled, rests_on, ..FollowUpContext::default() }))
 }
@@ -443,58 +404,70 @@ fn read(asked: &FollowUpQuestion<'_>, ask: &str, shown: Option<&[Item]>) -> Clas
     classify(&ClassifierInput { text: ask, generic: asked.generic, shown, language })
 }
 
+/// Returns the list of an answer with its chain; `None` if it was forgotten.
 fn load(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
     answer: AnswerId,
     found_by: FoundBy,
-) -> chime_store::Result<Option<StoredSuggestion>> {
-    let Some(suggestion) = follow_ups::suggestion_of(conn, answer)? else { return Ok(None) };
-    let Suggestion { mut frame, trigger, created_at, .. } = suggestion;
-    let wish = messages::by_seq(conn, asked.trigger.chat, trigger)?.map(|stored| stored.message);
-    if let Some(edited) = wish.filter(|wish| wish.edited_at.is_some_and(|at| at > created_at)) {
-        let (text, language) = (&edited.text, asked.language.short());
-        let reading = classify(&ClassifierInput { text, generic: false, shown: None, language });
-        restate(&mut frame, text, &reading);
+) -> chime_store::Result<Option<EarlierList>> {
+    let chain = follow_ups::chain_of(conn, answer)?;
+    let Some(at) = chain.iter().position(|it| it.answer == answer) else { return Ok(None) };
+    let list = &chain[at];
+    let mut frame = list.resolved.frame.clone();
+    frame.wanted = Vec::new();
+    let (mut asked_by, mut messages, mut of_chain) = (String::new(), BTreeSet::new(), Vec::new());
+    for (place, step) in chain.iter().enumerate() {
+        let shown_by = messages_of(conn, asked, step)?;
+        let question = messages::by_seq(conn, asked.trigger.chat, step.trigger)?;
+        if let Some(question) = question.filter(|_| place <= at && step.resolved.frame.intent.is_wish()) {
+            let text = without_names(&question.message.text);
+            if question.message.edited_at.is_some_and(|edited| place == at && edited > step.created_at) {
+                frame.budget = read(asked, &text, None).budget.or(frame.budget.filter(|_| place > 0));
+            }
+            frame.wanted.push(one_line(&text, WISH_CHARS));
+            asked_by = clean_name(&question.message.sender.name);
+        }
+        of_chain.extend(&shown_by);
+        if place == at {
+            messages = shown_by;
+        }
     }
-    let listed = follow_ups::items_of(conn, answer)?;
-    let shown = follow_ups::items_of_chain(conn, answer, ITEMS)?;
-    let last_item = follow_ups::last_item(conn, answer)?;
-    let mut stored = StoredSuggestion { answer, found_by, frame, listed, shown, last_item };
-    if !stored.is_offer() {
+    if frame.wanted.len() > MAX_WISHES {
+        frame.wanted.drain(1..=frame.wanted.len() - MAX_WISHES);
+    }
+    let is_own = chain.iter().any(|it| it.asked_by == asked.member);
+    let listed = list.items.clone();
+    let last_item = chain.last().and_then(|newest| match newest.resolved.items.as_slice() {
+        [item] if newest.resolved.frame.clarification.is_none() => Some(item.clone()),
+        _ => None,
+    });
+    let mut shown: Vec<Item> = chain.into_iter().flat_map(|it| it.items).collect();
+    if !frame.is_offer {
         // "Who brings what" was answered with members: a question about one of them is not about that list.
         let names = chats::members(conn, asked.trigger.chat)?.into_iter().map(|member| fold(&member.name));
         let names: BTreeSet<String> =
             names.flat_map(|name| [name.split(' ').next().unwrap_or_default().to_owned(), name]).collect();
-        stored.shown.retain(|item| !names.contains(&fold(item.title())));
+        shown.retain(|item| !names.contains(&fold(item.title())));
     }
-    Ok(Some(stored))
+    let stored = StoredSuggestion { answer, found_by, frame, listed, shown, last_item };
+    let since = talk_since(conn, asked, &stored, &messages)?;
+    Ok(Some(EarlierList { stored, asked_by, is_own, messages, of_chain, since }))
 }
 
+/// Returns the question of an answer and, if it has a list, the messages that show it.
 fn messages_of(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    suggestion: &Suggestion,
+    step: &ChainedAnswer,
 ) -> chime_store::Result<BTreeSet<Seq>> {
-    let mut seqs = BTreeSet::from([suggestion.trigger]);
-    for carrier in &suggestion.carriers {
-        seqs.extend(messages::find(conn, asked.trigger.message.chat, *carrier)?.map(|stored| stored.seq));
+    let mut seqs = BTreeSet::from([step.trigger]);
+    if !step.items.is_empty() {
+        for (_, carrier) in outbox::messages_of(conn, step.answer)? {
+            seqs.extend(messages::find(conn, asked.trigger.message.chat, carrier)?.map(|stored| stored.seq));
+        }
     }
     Ok(seqs)
-}
-
-/// Returns the messages of all suggestions in the chain of `answer`, and the questions for them.
-fn messages_of_chain(conn: &Reader, earlier: &[EarlierSuggestion], answer: AnswerId) -> chime_store::Result<Vec<Seq>> {
-    let chain = earlier.iter().find(|it| it.answer == answer).map(|it| it.chain);
-    let of_chain = earlier.iter().filter(|it| Some(it.chain) == chain);
-    let mut messages: Vec<Seq> = of_chain.flat_map(|it| it.messages.iter().copied()).collect();
-    messages.extend(follow_ups::triggers_of_chain(conn, answer)?);
-    Ok(messages)
-}
-
-/// Returns the last message of the suggestion `answer`.
-fn last_message(earlier: &[EarlierSuggestion], answer: AnswerId) -> Option<Seq> {
-    earlier.iter().find(|it| it.answer == answer).and_then(|it| it.messages.last().copied())
 }
 
 impl FollowUpContext {
@@ -560,6 +533,7 @@ impl FollowUpContext {
         if !follow_up.needs_prompt_slot() {
             follow_up.suggested.clone_from(&self.suggested);
             follow_up.asks_which_one = self.asks_which_one && self.list_end.is_some();
+            follow_up.wants_others = self.wants_others;
         }
         log(self, &follow_up);
         follow_up

@@ -311,8 +311,7 @@ impl QuestionContext {
         /// A shorter answer to a request is not a text to be copied, but a fact or "understood, no nuts".
         const SOME_TEXT: usize = 8;
         let must_cite = self.style == Style::Numbered;
-        let wants_others = self.follow_up.suggested.iter().any(|list| list.wants_others);
-        let suggests = self.follow_up.frame.intent.suggests() || wants_others;
+        let suggests = self.follow_up.frame.intent.suggests() || self.follow_up.wants_others;
         let is_text = must_cite && self.is_request() && text.split_whitespace().count() > SOME_TEXT;
         match self.is_general_knowledge() || must_cite && suggests {
             true => Sourced::None,

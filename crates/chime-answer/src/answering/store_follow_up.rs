@@ -2,7 +2,7 @@
 
 use crate::answering::follow_up::count;
 use crate::followup::{
-    is_of_messages, items, join, lists_names, lists_things, offers_choice, only_item, repeats_title,
+    is_of_messages, items, lists_names, lists_things, offers_choice, only_item, repeats_title,
 };
 use chime_core::texts::texts;
 use chime_core::{
@@ -17,8 +17,8 @@ use chime_store::{Writer, answers, consent, follow_ups};
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let FollowUp { frame, .. } = follow_up;
-    let wants_others = follow_up.suggested.iter().any(|list| list.wants_others);
-    let suggests = frame.intent.suggests() || frame.kind.is_some() || wants_others || lists_things(&record.text);
+    let suggests =
+        frame.intent.suggests() || frame.kind.is_some() || follow_up.wants_others || lists_things(&record.text);
     let is_about_others = !follow_up.items.is_empty();
     let mut found = match is_answer && suggests && !is_about_others {
         true => items(&record.text, follow_up.frame.kind.as_deref()),
@@ -33,7 +33,6 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
         resolved.follows = list.items.last().map(|item| item.id.answer);
         resolved.frame.is_offer = list.is_offer;
     } else if !found.is_empty() {
-        join(&mut resolved, &follow_up.suggested);
         resolved.frame.is_offer = is_offer(&record.text, &resolved, &found);
     }
     if !follow_up.needs_prompt_slot() && found.is_empty() {
@@ -72,15 +71,14 @@ fn replaced<'l>(list: &'l SuggestedList, answer: &str) -> Option<(&'l SuggestedL
 /// kind or with prices are listed, or names that no message has for a question after another offer. The steps of a recipe
 /// are no offer.
 fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested]) -> bool {
-    let FollowUp { frame, suggested, follows, .. } = follow_up;
+    let FollowUp { frame, suggested, .. } = follow_up;
     if frame.kind.as_deref() == Some("recipe") {
         return lists_names(text);
     }
     let is_priced = items.iter().filter(|item| item.price.is_some()).count() > 1;
     let is_told_of_offer = suggested.iter().any(|list| list.is_offer);
-    let goes_on = is_told_of_offer && follows.is_some();
     let is_after_offer = is_told_of_offer && !is_of_messages(text, items.len());
-    frame.intent.suggests() || goes_on || is_priced || (is_after_offer || frame.kind.is_some()) && lists_names(text)
+    frame.intent.suggests() || is_priced || (is_after_offer || frame.kind.is_some()) && lists_names(text)
 }
 
 /// Returns the button that makes a poll of the items that the answer `text` in a group suggests, if a poll can hold them.

@@ -5,20 +5,13 @@ use crate::followup::classify::{ClassifiedQuestion, ItemPosition, is_generic_kin
 use crate::followup::item_question::mentioned;
 use crate::followup::references::{self, PronounTarget, reference};
 use crate::followup::words::{FoldedToken, fold, tokens};
-use crate::sanitize::one_line;
 use chime_core::{
-    AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList,
-    Unclear,
+    AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, Unclear,
 };
 
 const NAMED_CONFIDENCE: f64 = 0.95;
 /// Maximum number of items that are excluded from new suggestions; the newest count.
 const MAX_EXCLUDED: usize = 30;
-/// Maximum number of wishes that are kept for a chain of suggestions: the first and the newest.
-const MAX_WISHES: usize = 8;
-/// Maximum number of characters of a wish.
-const WISH_CHARS: usize = 160;
-
 /// The suggestion that a question may follow up on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredSuggestion {
@@ -65,47 +58,7 @@ pub fn resolve(ask: &str, reading: &ClassifiedQuestion, stored: Option<&StoredSu
             }
         }
     }
-    if follow_up.frame.intent.is_wish() {
-        follow_up.frame.wanted.push(one_line(ask, WISH_CHARS));
-    }
-    keep_most(&mut follow_up.frame.wanted);
     follow_up
-}
-
-/// Lets an answer to a question that the model alone interpreted go on with a list that it was told of, if both list
-/// the same specific kind of thing, or the question names no kind and seems to ask for others: the next "more" then
-/// keeps the earlier wishes and repeats nothing.
-pub fn join(follow_up: &mut FollowUp, lists: &[SuggestedList]) {
-    let kind = follow_up.frame.kind.as_deref().filter(|kind| !is_generic_kind(kind));
-    let is_same = |(list, last): &(&SuggestedList, &Item)| {
-        kind.map_or(list.wants_others, |kind| Some(kind) == last.shown.kind.as_deref())
-    };
-    let mut lasts = lists.iter().filter_map(|list| Some((list, list.items.last()?)));
-    if let Some((list, last)) = lasts.find(is_same) {
-        follow_up.follows = Some(last.id.answer);
-        let own = std::mem::take(&mut follow_up.frame.wanted);
-        let earlier = list.wanted.iter().filter(|wish| !own.contains(wish));
-        follow_up.frame.wanted = earlier.cloned().chain(own.iter().cloned()).collect();
-        keep_most(&mut follow_up.frame.wanted);
-    }
-}
-
-/// Replaces the wish of a suggestion by `text`, to which its member edited the question after the answer.
-pub fn restate(frame: &mut Frame, text: &str, reading: &ClassifiedQuestion) {
-    if frame.wanted.len() == 1 || reading.budget.is_some() {
-        frame.budget.clone_from(&reading.budget);
-    }
-    if let Some(wish) = frame.wanted.last_mut().filter(|_| frame.intent.is_wish()) {
-        let words: Vec<&str> = text.split_whitespace().filter(|word| !word.starts_with('@')).collect();
-        *wish = one_line(&words.join(" "), WISH_CHARS);
-    }
-}
-
-/// Keeps the first wish and the newest ones.
-fn keep_most(wanted: &mut Vec<String>) {
-    if wanted.len() > MAX_WISHES {
-        wanted.remove(1);
-    }
 }
 
 /// Returns the index of the candidate that a member's reply to the clarifying question `pending` chooses.

@@ -34,7 +34,7 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
         return Vec::new();
     }
     let Frame { kind, people, budget, .. } = &follow_up.frame;
-    let mut lines: Vec<String> = earlier_wishes(follow_up).iter().map(|wish| line("asked for", wish)).collect();
+    let mut lines: Vec<String> = follow_up.frame.wanted.iter().map(|wish| line("asked for", wish)).collect();
     lines.extend(kind.as_ref().map(|kind| line("kind", &kind.replace('_', " "))));
     lines.extend(people.iter().map(|name| line("by", name)));
     lines.extend(budget.as_ref().map(|price| line("budget", &format!("at most {}", amount(price)))));
@@ -66,13 +66,6 @@ pub fn other_than(follow_up: &FollowUp) -> String {
         true => format!(" (other than {})", titles.join(", ")),
         false => String::new(),
     }
-}
-
-/// Returns what was asked for before this question, in the words of members.
-fn earlier_wishes(follow_up: &FollowUp) -> &[String] {
-    let wanted = &follow_up.frame.wanted;
-    let own = usize::from(follow_up.frame.intent.is_wish());
-    wanted.get(..wanted.len().saturating_sub(own)).unwrap_or_default()
 }
 
 /// Lists items as Markdown, with their numbers, people and prices.
@@ -116,8 +109,8 @@ pub fn why(follow_up: &FollowUp, texts: &Texts) -> Option<String> {
         let (what, going_on) = (asked_for(&follow_up.frame, all), source(follow_up, texts));
         rendered.push(filled(&texts.taken, &[("what", &what), ("going_on", going_on)]));
     }
-    if !earlier_wishes(follow_up).is_empty() {
-        rendered.push(filled(&texts.kept, &[("list", &quoted(earlier_wishes(follow_up), all))]));
+    if !follow_up.frame.wanted.is_empty() {
+        rendered.push(filled(&texts.kept, &[("list", &quoted(&follow_up.frame.wanted, all))]));
     }
     rendered.extend(follow_up.references.iter().map(|reference| meant(reference, all)));
     rendered.extend(left_out(follow_up, all));
@@ -232,7 +225,7 @@ mod tests {
             frame: Frame {
                 intent: Intent::Cheaper,
                 kind: Some("gift_card".to_owned()),
-                wanted: vec!["for\nreaders, no *horror*".to_owned(), "cheaper".to_owned()],
+                wanted: vec!["for\nreaders, no *horror*".to_owned()],
                 budget: Some(Price { amount: Amount::units(35), currency: Some("EUR".to_owned()) }),
                 people: vec!["Tolkien".to_owned()],
                 ..Frame::default()
