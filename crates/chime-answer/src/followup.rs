@@ -15,9 +15,9 @@ pub mod show;
 mod tables;
 mod words;
 
-pub use classify::{ClassifiedQuestion, ClassifierInput, MAX_UNKNOWN, classify};
+pub use classify::{ClassifiedQuestion, ClassifierInput, classify};
 pub use item_question::names_items;
 pub use items::{is_of_messages, items, lists_names, lists_things, offers_choice, only_item, repeats_title};
-pub use resolve::{StoredSuggestion, answered, choose, excluded, resolve};
+pub use resolve::{answered, choose, excluded, resolve};
 pub use tables::FollowUpTables;
 pub use words::fold;

@@ -304,7 +304,7 @@ fn frame(prompts: &Prompts, input: &PromptInput<'_>) -> Result<Filled, PromptErr
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let suggests = follow_up.frame.intent.suggests();
     let (about_items, is_open) = (!follow_up.items.is_empty(), !follow_up.suggested.is_empty());
-    let is_offer = follow_up.newest_lists().first().is_some_and(|list| list.is_offer);
+    let is_offer = follow_up.suggested.iter().any(|list| list.frame.is_offer);
     let fence = input.fence;
     let render = |lines: &str, left_out| {
         let noted = format!("{lines}\n({left_out} more lines are not shown)");
@@ -594,7 +594,7 @@ mod tests {
 
     use super::*;
     use chime_core::testkit::{moment, transcript};
-    use chime_core::{MessageFile, PieceLine, SuggestedList};
+    use chime_core::{AnswerId, FoundBy, Frame, MessageFile, PieceLine, SuggestedList};
     use chime_relevance::context::{History, Params, get_smart_context};
 
     fn estimate(text: &str) -> usize {
@@ -827,7 +827,15 @@ mod tests {
             let mut recent = transcript(&format!("{chat}{reply} @bot {ask}"));
             let trigger = recent.pop().expect("a trigger");
             let window = get_smart_context(&History::new(trigger.clone(), recent, Vec::new()), &Params::new(estimate));
-            let suggested = vec![SuggestedList { is_offer: true, ..SuggestedList::default() }];
+            let suggested = vec![SuggestedList {
+                answer: AnswerId(ulid::Ulid(1)),
+                found_by: FoundBy::Thread,
+                asked_by: "Ana".to_owned(),
+                frame: Frame { is_offer: true, ..Frame::default() },
+                items: Vec::new(),
+                shown: Vec::new(),
+                last_item: None,
+            }];
             let follow_up = FollowUp { suggested, ..FollowUp::default() };
             let user =
                 rendered(&PromptInput { ask, generic: true, follow_up: &follow_up, ..input(&trigger, &window) }).user;

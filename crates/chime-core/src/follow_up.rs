@@ -14,13 +14,14 @@ pub enum Intent {
     More,
     Cheaper,
     Budget,
-    Compare,
+    /// `compare` stands in rows of earlier versions.
+    #[serde(alias = "compare")]
     ItemQuestion,
     EntitySearch,
 }
 
 words!(Intent {
-    Ask = "ask", Suggest = "suggest", More = "more", Cheaper = "cheaper", Budget = "budget", Compare = "compare",
+    Ask = "ask", Suggest = "suggest", More = "more", Cheaper = "cheaper", Budget = "budget",
     ItemQuestion = "item_question", EntitySearch = "entity_search",
 });
 
@@ -31,34 +32,23 @@ impl Intent {
 
     /// Returns `true` if the question adds to what is wanted.
     pub fn is_wish(self) -> bool {
-        !matches!(self, Self::ItemQuestion | Self::Compare)
+        self != Self::ItemQuestion
     }
 
     /// Returns `true` if the intent is meaningless without an earlier suggestion.
     pub fn needs_suggestion(self) -> bool {
-        matches!(self, Self::More | Self::Cheaper | Self::Budget | Self::Compare | Self::ItemQuestion)
+        matches!(self, Self::More | Self::Cheaper | Self::Budget | Self::ItemQuestion)
     }
 }
 
-/// Ambiguity in a question, which the bot asks the member to resolve.
+/// A pronoun that may mean several persons, which the bot asks the member to resolve.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clarification {
-    pub about: Unclear,
     /// Names of the candidates, in the order in which the member sees them.
     pub candidates: Vec<String>,
     /// The question, which is answered once the member has chosen a candidate.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub ask: String,
-}
-
-/// Part of a question that is ambiguous.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unclear {
-    /// A pronoun may mean several persons.
-    Person,
-    /// A pronoun may mean several items.
-    Item,
 }
 
 /// Structured meaning of a question, stored with its answer.
@@ -67,8 +57,6 @@ pub enum Unclear {
 #[serde(default)]
 pub struct Frame {
     pub intent: Intent,
-    /// Two-letter code of the question's language, if known.
-    pub language: Option<String>,
     /// What members asked for before this question in its chain of suggestions, in their words, oldest first. For whom,
     /// for which occasion and what is not wanted is part of these words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -167,25 +155,28 @@ pub struct FollowUp {
     pub wants_others: bool,
 }
 
-/// Newest list of a chain of suggestions that a question may be about.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// A list of an earlier answer, with the chain of suggestions to which it belongs.
+#[derive(Debug, Clone, PartialEq)]
 pub struct SuggestedList {
+    pub answer: AnswerId,
+    pub found_by: FoundBy,
     /// Name of the member who asked for the list.
     pub asked_by: String,
-    /// Wishes that the suggestion was made for, in the words of members.
-    pub wanted: Vec<String>,
+    /// How the question for it was understood.
+    pub frame: Frame,
+    /// Items of this answer, in its order.
     pub items: Vec<Item>,
-    /// The newest items of the other lists of the chain, oldest first, without repeated titles.
-    pub also_listed: Vec<Item>,
-    /// `true` if the list suggests things, unlike one of tasks or steps.
-    pub is_offer: bool,
+    /// Items of the whole chain, oldest first.
+    pub shown: Vec<Item>,
+    /// The item asked about last.
+    pub last_item: Option<Item>,
 }
 
 impl FollowUp {
     /// Returns the suggestions in [`Self::suggested`], newest first.
     pub fn newest_lists(&self) -> Vec<&SuggestedList> {
         let mut lists: Vec<&SuggestedList> = self.suggested.iter().collect();
-        lists.sort_by_key(|list| std::cmp::Reverse(list.items.last().map(|item| item.id.answer)));
+        lists.sort_by_key(|list| std::cmp::Reverse(list.answer));
         lists
     }
 
@@ -193,9 +184,6 @@ impl FollowUp {
     /// reference was resolved, or something is ambiguous.
     pub fn needs_prompt_slot(&self) -> bool {
         let is_plain = self.references.is_empty() && self.items.is_empty() && self.reset.is_none();
-        !is_plain
-            || self.frame.intent.suggests()
-            || self.follows.is_some() && self.frame.intent == Intent::Compare
-            || self.frame.clarification.is_some()
+        !is_plain || self.frame.intent.suggests() || self.frame.clarification.is_some()
     }
 }

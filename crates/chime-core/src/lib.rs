@@ -64,9 +64,7 @@ pub use display::{clip, grouped, span_in_words};
 pub use event::{Arrival, Event, GuestQuestion, Membership, Migration, PollState, Press, Reaction, TopicName};
 pub use fences::{Fence, Fences, behind_bullet, columns};
 pub use fnv::{FNV_START, fnv1a};
-pub use follow_up::{
-    Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Reference, Reset, SuggestedList, Unclear,
-};
+pub use follow_up::{Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Reference, Reset, SuggestedList};
 pub use grounding::{Grounding, LinkReading, Uncertainty};
 pub use host::is_loopback;
 pub use ids::{AnswerId, ChatId, ChatKey, ConceptId, ForumTopicId, JobId, MessageId, Seq, UpdateId, UserId};

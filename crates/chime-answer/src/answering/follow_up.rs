@@ -6,16 +6,13 @@ use std::time::Duration;
 
 use crate::followup::show::question;
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, FollowUpTables, MAX_UNKNOWN, StoredSuggestion, answered, choose, classify,
-    excluded, fold, is_of_messages, names_items, repeats_title, resolve,
+    ClassifiedQuestion, ClassifierInput, answered, choose, classify, fold, is_of_messages, names_items, repeats_title,
+    resolve,
 };
 use crate::sanitize::{clean_name, one_line};
 use chime_core::texts::notices;
 use chime_core::trigger::{asks_to_choose, calls_bot, is_generic, is_small_talk};
-use chime_core::{
-    AnswerId, AnswerRecord, FollowUp, FoundBy, Intent, Item, Price, Reset, Role, Seq, StoredMessage, SuggestedList,
-    Unclear, UserId,
-};
+use chime_core::{AnswerId, FollowUp, FoundBy, Intent, Item, Price, Reset, Role, Seq, StoredMessage, SuggestedList};
 use chime_relevance::context::ContextWindow;
 use chime_store::follow_ups::ChainedAnswer;
 use chime_store::{Language, Reader, answers, chats, follow_ups, messages, outbox};
@@ -28,8 +25,6 @@ const MAX_WISHES: usize = 8;
 const WISH_CHARS: usize = 160;
 /// Without a model that judges, “more” refers to a list if at most this many messages of members came after it.
 const NEXT: usize = 4;
-/// Number of messages for which an answer of the bot about something else counts: "another one" means that answer.
-const OTHER_ANSWER: usize = 2;
 /// A clarifying question may be answered without a reply if it is among this many messages before the answer.
 const ASKED_BACK_WITHIN: usize = 4;
 /// The prompt mentions the items of a list if at most this many messages of members came after it.
@@ -39,6 +34,8 @@ const TOLD_FOR: Duration = Duration::from_hours(3 * 24);
 /// Maximum distance in sequence numbers between a suggestion and the question. If it is larger, the messages between
 /// them are not counted, since the suggestion is too far back anyway.
 const FAR: u32 = 500;
+/// With more words unknown to the patterns, "the first" may be of anything: "What was the first thing Bob said?"
+const FEW_UNKNOWN: usize = 2;
 /// Maximum number of words of a message that answers a clarifying question without replying to it.
 const CHOICE_WORDS: usize = 4;
 
@@ -49,7 +46,6 @@ pub struct FollowUpQuestion<'a> {
     pub generic: bool,
     pub language: Language,
     pub window: &'a ContextWindow,
-    pub member: UserId,
     /// `true` if no model is configured, which would judge if the question is about a list.
     pub is_offline: bool,
 }
@@ -58,7 +54,7 @@ pub struct FollowUpQuestion<'a> {
 #[derive(Debug, Default)]
 pub struct FollowUpContext {
     pub reading: ClassifiedQuestion,
-    pub stored: Option<StoredSuggestion>,
+    pub stored: Option<SuggestedList>,
     /// The resolved follow-up, if the member's reply to a clarifying question chose a candidate.
     settled: Option<FollowUp>,
     /// The lists that the question may refer to, the likeliest first, which the prompt mentions.
@@ -85,17 +81,17 @@ pub struct ItemsWithoutModel<'f> {
 
 /// The newest list of a chain of suggestions.
 struct EarlierList {
-    stored: StoredSuggestion,
-    /// Name of the member who asked for it.
-    asked_by: String,
+    list: SuggestedList,
     /// `true` if this member asked for any list of the chain.
     is_own: bool,
+    /// `true` if it is no offer but lists what messages say.
+    is_of_messages: bool,
     /// The question for the list, and the messages that show it.
     messages: BTreeSet<Seq>,
     /// The questions for all lists of the chain, and the messages that show them.
     of_chain: Vec<Seq>,
-    /// Number of messages after the list that may be about something else: of members, except for questions to the bot and
-    /// small talk, and the bot's answers to other questions. `usize::MAX` if the list is too far back, or too old.
+    /// Number of messages of members, except for small talk and questions to the bot about it, after the list and the
+    /// bot's answers about it. `usize::MAX` if the list is too far back, or too old.
     since: usize,
 }
 
@@ -123,7 +119,7 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
     }
     if let ReplyTo::List(answer) = reply {
         let list = load(conn, asked, answer, FoundBy::Reply)?;
-        return list.map_or_else(|| Ok(unbound(asked)), |list| context_of(conn, asked, list, Vec::new()));
+        return Ok(list.map_or_else(|| unbound(asked), |list| context_of(asked, list, Vec::new())));
     }
     let mut lists = Vec::new();
     for answer in follow_ups::newest_lists(conn, asked.trigger.conversation(), CHAINS)? {
@@ -137,119 +133,72 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
     };
     let Some(at) = lists.iter().position(is_meant) else { return Ok(unbound(asked)) };
     let list = lists.remove(at);
-    context_of(conn, asked, list, lists)
+    Ok(context_of(asked, list, lists))
 }
 
 /// Follows up on `list` if the question replies to it, starts over, or is clearly a follow-up with nothing but small talk
 /// since. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and the model
 /// decides if one is meant.
-fn context_of(
-    conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
-    mut list: EarlierList,
-    others: Vec<EarlierList>,
-) -> chime_store::Result<FollowUpContext> {
-    let reading = read(asked, asked.ask, Some(&list.stored.shown));
+fn context_of(asked: &FollowUpQuestion<'_>, list: EarlierList, others: Vec<EarlierList>) -> FollowUpContext {
+    let reading = read(asked, asked.ask, Some(&list.list.shown));
     let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
     let starts_over = reading.start_over && list.since <= starts_over_within;
-    let is_reply = list.stored.found_by == FoundBy::Reply;
-    let is_possible = |list: &EarlierList| list.stored.is_offer() || !reading.intent.suggests();
-    let mut near = Vec::new();
-    for other in others {
-        let is_near = !asked.is_offline && is_possible(&other) && other.since <= TOLD_WITHIN;
-        if is_near && is_told(conn, &reading, asked.ask, &other.stored)? {
-            near.push(other);
-        }
-    }
-    // If there are several lists, the model decides which one is meant.
-    let names = names_items(asked.ask, &list.stored.shown);
-    let is_only = near.is_empty() && (list.is_own || reading.intent != Intent::Suggest);
+    let is_reply = list.list.found_by == FoundBy::Reply;
+    let is_possible = |list: &EarlierList| list.list.frame.is_offer || !reading.intent.suggests();
+    let mentions = &reading.mentions;
+    let refers = !mentions.places.is_empty() || mentions.item.is_some();
+    let refers = refers || reading.is_about_list || reading.asks_which_one;
+    // A list of what messages say is mentioned only to a question that refers to it.
+    let is_told = |list: &EarlierList| {
+        let is_meant = refers || !list.is_of_messages || names_items(asked.ask, &list.list.shown);
+        list.since <= TOLD_WITHIN && is_meant
+    };
+    let is_near = |list: &EarlierList| !asked.is_offline && !is_reply && is_possible(list) && is_told(list);
+    let near: Vec<EarlierList> = others.into_iter().filter(is_near).collect();
+    // If there are several lists, "more" means the newest only if this member asked for suggestions then. A whole wish of
+    // another member ("suggest restaurants" after books) begins a new search.
+    let names = names_items(asked.ask, &list.list.shown);
+    let is_newest = if list.is_own {
+        near.is_empty() || list.list.frame.intent.suggests()
+    } else {
+        near.is_empty() && reading.intent != Intent::Suggest
+    };
     // A reply to another message is about that one.
     let is_clear = asked.trigger.message.reply_to.is_none()
         && is_clear_follow_up(&reading, names, list.since, if asked.is_offline { NEXT } else { 0 });
     let list_end = list.messages.last().copied().filter(|_| list.since <= NEXT);
-    if starts_over || is_possible(&list) && (is_reply || is_clear && (names || is_only)) {
-        let suggested = vec![list.told()];
-        may_suggest_fitting(conn, &reading, &mut list.stored)?;
-        let (stored, rests_on) = (Some(list.stored), list.of_chain);
-        return Ok(FollowUpContext { reading, stored, suggested, rests_on, list_end, ..FollowUpContext::default() });
+    let is_wish = is_reply && !reading.has_question_word;
+    if starts_over || (is_possible(&list) || is_wish) && (is_reply || is_clear && (names || is_newest)) {
+        let suggested = vec![list.list.clone()];
+        let (stored, rests_on) = (Some(list.list), list.of_chain);
+        return FollowUpContext { reading, stored, suggested, rests_on, list_end, ..FollowUpContext::default() };
     }
     let plain = unbound(asked);
     // "Suggest some more films" is a wish of its own only where no film is near.
     let asks_for_more = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget);
-    let is_new_wish = !asks_for_more && resolve(asked.ask, &plain.reading, None).needs_prompt_slot();
-    let is_told = is_reply || list.since <= TOLD_WITHIN && is_told(conn, &reading, asked.ask, &list.stored)?;
+    let is_new_wish = !asks_for_more && plain.reading.intent.suggests();
+    let is_told = is_reply || is_told(&list);
     let list_end = list_end.filter(|_| is_told);
     let chooses = reading.asks_which_one || asks_to_choose(asked.ask);
-    let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == list.stored.frame.kind);
+    let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == list.list.frame.kind);
     let told: Vec<EarlierList> = is_told.then_some(list).into_iter().chain(near).collect();
     if told.is_empty() || is_new_wish && !asked.is_offline {
-        return Ok(plain);
+        return plain;
     }
-    let wants_others = !reading.is_question && (asks_for_more || reading.not_that);
+    let wants_others = asks_for_more || reading.not_that && !reading.is_question;
     let reading = if asks_for_more { reading } else { plain.reading };
-    let mut found =
-        FollowUpContext { reading, list_end, asks_which_one, wants_others, ..FollowUpContext::default() };
+    let mut found = FollowUpContext { reading, list_end, asks_which_one, wants_others, ..FollowUpContext::default() };
     for list in told {
         // A list that was written again is shown once.
         let has_all = |other: &SuggestedList| {
-            list.stored.listed.iter().all(|item| repeats_title(&item.shown, other.items.iter().map(Item::title)))
+            list.list.items.iter().all(|item| repeats_title(&item.shown, other.items.iter().map(Item::title)))
         };
         if !found.suggested.iter().any(has_all) {
-            found.suggested.push(list.told());
             found.rests_on.extend(list.of_chain);
+            found.suggested.push(list.list);
         }
     }
-    Ok(found)
-}
-
-impl EarlierList {
-    fn told(&self) -> SuggestedList {
-        let StoredSuggestion { answer, frame, listed, shown, .. } = &self.stored;
-        SuggestedList {
-            asked_by: self.asked_by.clone(),
-            wanted: frame.wanted.clone(),
-            items: listed.clone(),
-            also_listed: excluded(shown, None).into_iter().filter(|item| item.id.answer != *answer).collect(),
-            is_offer: frame.is_offer,
-        }
-    }
-}
-
-/// Returns `true` if the prompt mentions the list to a question that is not resolved. A list of what messages say is no
-/// offer and is mentioned only to a question that refers to it.
-fn is_told(
-    conn: &Reader,
-    reading: &ClassifiedQuestion,
-    ask: &str,
-    list: &StoredSuggestion,
-) -> chime_store::Result<bool> {
-    let mentions = &reading.mentions;
-    let refers = !mentions.places.is_empty() || mentions.item.is_some() || reading.is_about_list;
-    let refers = refers || reading.asks_which_one || names_items(ask, &list.shown);
-    // One citation may be of a wish: "for those who eat no meat [1]".
-    let is_of_them = |record: AnswerRecord| is_of_messages(&record.text, list.listed.len());
-    Ok(list.is_offer() || refers || !answers::find(conn, list.answer)?.is_some_and(is_of_them))
-}
-
-/// Removes the things from what must not be suggested again whose lines say what the question wants: "without cable".
-fn may_suggest_fitting(
-    conn: &Reader,
-    reading: &ClassifiedQuestion,
-    stored: &mut StoredSuggestion,
-) -> chime_store::Result<()> {
-    if reading.refused.is_empty() {
-        return Ok(());
-    }
-    let text = answers::find(conn, stored.answer)?.map(|record| record.text).unwrap_or_default();
-    let lines: Vec<String> = text.lines().map(|line| format!(" {} ", fold(line))).collect();
-    let has = |line: &str, words: &str| line.contains(&format!(" {words} "));
-    let answer = stored.answer;
-    stored.shown.retain(|item| {
-        let says = |line: &String| reading.refused.iter().all(|words| has(line, words));
-        item.id.answer != answer || !lines.iter().any(|line| has(line, &fold(item.title())) && says(line))
-    });
-    Ok(())
+    found
 }
 
 /// Returns the context of a question that is answered as it is written.
@@ -270,8 +219,8 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
         Intent::More | Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::Suggest => {
             is_whole && is_near && (since == 0 || !reading.has_question_word)
         }
-        Intent::ItemQuestion | Intent::Compare => {
-            let counts_list = !mentions.places.is_empty() && !reading.counts_others && reading.unknown <= MAX_UNKNOWN;
+        Intent::ItemQuestion => {
+            let counts_list = !mentions.places.is_empty() && !reading.counts_others && reading.unknown <= FEW_UNKNOWN;
             is_near && (names_items || is_whole || counts_list && since == 0)
         }
         Intent::Ask => names_items && reading.is_question && is_near,
@@ -282,7 +231,7 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
 fn talk_since(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    stored: &StoredSuggestion,
+    stored: &SuggestedList,
     shown_by: &BTreeSet<Seq>,
 ) -> chime_store::Result<usize> {
     let trigger = asked.trigger.seq;
@@ -295,47 +244,30 @@ fn talk_since(
     }
     let said =
         messages::between(conn, asked.trigger.conversation(), Seq(last.0 + 1), Seq(trigger.0.saturating_sub(1)))?;
-    let (mut others, mut questions, mut from) = (0, BTreeSet::new(), last);
-    for own in said.iter().filter(|it| it.message.role == Role::Assistant) {
-        let answer = outbox::by_message(conn, own.message.chat, own.message.id)?.and_then(|part| part.answer);
-        let Some(record) = answer.map_or(Ok(None), |answer| answers::find(conn, answer))? else { continue };
-        if follow_ups::find(conn, record.id)?.is_some_and(|it| it.follows == Some(stored.answer)) {
+    let mut since = 0;
+    for StoredMessage { message, .. } in said {
+        if message.role == Role::Assistant {
+            let answer = outbox::by_message(conn, message.chat, message.id)?.and_then(|part| part.answer);
+            let follow_up = answer.map_or(Ok(None), |answer| follow_ups::find(conn, answer))?;
             // An answer about the list brings the talk back to it.
-            (others, from) = (0, own.seq);
-        } else {
-            others += OTHER_ANSWER * usize::from(is_other_matter(conn, asked, &stored.shown, shown_by, &record)?);
+            if follow_up.is_some_and(|it| it.follows == Some(stored.answer)) {
+                since = 0;
+            }
+        } else if !is_small_talk(&message.text) && !asks_about(asked, &message.text, &stored.shown) {
+            let parent = message.reply_to.map_or(Ok(None), |id| outbox::by_message(conn, message.chat, id))?;
+            let is_reply = parent.and_then(|part| part.answer) == Some(stored.answer);
+            since += usize::from(!is_reply);
         }
-        questions.insert(record.trigger);
     }
-    let is_talk = |it: &&StoredMessage| {
-        let text = &it.message.text;
-        let is_question = calls_bot(text) || questions.contains(&it.seq);
-        it.seq > from && it.message.role == Role::User && !is_question && !is_small_talk(text)
-    };
-    Ok(others + said.iter().filter(is_talk).count())
+    Ok(since)
 }
 
-/// Returns `true` if a later answer of the bot is about something else than the list of `shown` items, so that "more" may
-/// mean that answer.
-fn is_other_matter(
-    conn: &Reader,
-    asked: &FollowUpQuestion<'_>,
-    shown: &[Item],
-    shown_by: &BTreeSet<Seq>,
-    record: &AnswerRecord,
-) -> chime_store::Result<bool> {
-    let Some(question) = messages::by_seq(conn, asked.trigger.chat, record.trigger)? else { return Ok(true) };
-    let parent = question.message.reply_to.map(|id| messages::find(conn, question.message.chat, id)).transpose()?;
-    let is_reply = parent.flatten().is_some_and(|it| shown_by.contains(&it.seq));
-    // "Thoughts?" asks about what was said before, "which is the cheapest?" about the list.
-    let text = without_names(&question.message.text);
-    let reading = read(asked, &text, Some(shown));
-    let refers = is_generic(&text)
-        || reading.intent.needs_suggestion()
-        || reading.asks_which_one
-        || reading.is_about_list
-        || reading.not_that;
-    Ok(!is_reply && !refers)
+/// Returns `true` if a text asks the bot about the list of `shown` items ("which is the cheapest?"), or about what was
+/// said before ("thoughts?").
+fn asks_about(asked: &FollowUpQuestion<'_>, text: &str, shown: &[Item]) -> bool {
+    let reading = read(asked, &without_names(text), Some(shown));
+    let is_about_list = reading.asks_which_one || reading.is_about_list || reading.not_that;
+    calls_bot(text) && (is_generic(text) || is_about_list || reading.intent.needs_suggestion())
 }
 
 /// Returns a text without the words that mention somebody.
@@ -377,7 +309,8 @@ fn asked_back(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Resul
     let Some(answer) = outbox::by_message(conn, message.chat, own.message.id)?.and_then(|part| part.answer) else {
         return Ok(None);
     };
-    let is_theirs = answers::find(conn, answer)?.is_some_and(|record| record.asked_by == asked.member);
+    let is_theirs =
+        answers::find(conn, answer)?.is_some_and(|record| record.asked_by == asked.trigger.message.sender.id);
     let pending = if is_theirs { follow_ups::find(conn, answer)? } else { None };
     Ok(pending.filter(|it| it.frame.clarification.is_some()).map(|it| (answer, it)))
 }
@@ -401,7 +334,7 @@ fn chosen(
 
 fn read(asked: &FollowUpQuestion<'_>, ask: &str, shown: Option<&[Item]>) -> ClassifiedQuestion {
     let language = asked.language.short();
-    classify(&ClassifierInput { text: ask, generic: asked.generic, shown, language })
+    classify(&ClassifierInput { text: ask, generic: asked.generic && ask == asked.ask, shown, language })
 }
 
 /// Returns the list of an answer with its chain; `None` if it was forgotten.
@@ -436,8 +369,8 @@ fn load(
     if frame.wanted.len() > MAX_WISHES {
         frame.wanted.drain(1..=frame.wanted.len() - MAX_WISHES);
     }
-    let is_own = chain.iter().any(|it| it.asked_by == asked.member);
-    let listed = list.items.clone();
+    let is_own = chain.iter().any(|it| it.asked_by == asked.trigger.message.sender.id);
+    let items = list.items.clone();
     let last_item = chain.last().and_then(|newest| match newest.resolved.items.as_slice() {
         [item] if newest.resolved.frame.clarification.is_none() => Some(item.clone()),
         _ => None,
@@ -450,9 +383,12 @@ fn load(
             names.flat_map(|name| [name.split(' ').next().unwrap_or_default().to_owned(), name]).collect();
         shown.retain(|item| !names.contains(&fold(item.title())));
     }
-    let stored = StoredSuggestion { answer, found_by, frame, listed, shown, last_item };
-    let since = talk_since(conn, asked, &stored, &messages)?;
-    Ok(Some(EarlierList { stored, asked_by, is_own, messages, of_chain, since }))
+    // One citation may be of a wish: "for those who eat no meat [1]".
+    let record = answers::find(conn, answer)?;
+    let is_of_messages = !frame.is_offer && record.is_some_and(|it| is_of_messages(&it.text, items.len()));
+    let list = SuggestedList { answer, found_by, asked_by, frame, items, shown, last_item };
+    let since = talk_since(conn, asked, &list, &messages)?;
+    Ok(Some(EarlierList { list, is_own, is_of_messages, messages, of_chain, since }))
 }
 
 /// Returns the question of an answer and, if it has a list, the messages that show it.
@@ -471,36 +407,29 @@ fn messages_of(
 }
 
 impl FollowUpContext {
-    /// Returns the suggested items if the question is about all of them and nothing else ("which is the cheapest of
-    /// these?"), which only a model can answer.
-    pub fn asked_about<'f>(&self, follow_up: &'f FollowUp) -> &'f [Item] {
-        /// With more words of its own ("which one is Ben bringing?"), the question is about something else.
-        const UNKNOWN: usize = 1;
-        let ClassifiedQuestion { is_question, is_about_list, unknown, .. } = self.reading;
-        let list = follow_up.suggested.first().filter(|_| is_question && is_about_list && unknown <= UNKNOWN);
-        list.map(|list| list.items.as_slice()).unwrap_or_default()
-    }
-
     /// Returns the suggested items that answer the question without a model: the items that it is about, else the items
     /// of the list that fit it, else the list. `is_unclear` tells that no message fits the question: it may then be
     /// about the list that was shown just before. `None` if the question is not about suggestions.
     pub fn without_model<'f>(&'f self, follow_up: &'f FollowUp, is_unclear: bool) -> Option<ItemsWithoutModel<'f>> {
+        /// With more words of its own ("which one is Ben bringing?"), a question is not about all items of the list.
+        const UNKNOWN: usize = 1;
         let only = |items: Vec<&'f Item>| ItemsWithoutModel { items, and_after: None };
-        let asked_about = self.asked_about(follow_up);
-        if !asked_about.is_empty() || !follow_up.items.is_empty() {
-            let items = if asked_about.is_empty() { follow_up.items.iter() } else { asked_about.iter() };
-            return Some(only(items.collect()));
+        if !follow_up.items.is_empty() {
+            return Some(only(follow_up.items.iter().collect()));
         }
         if follow_up.reset.is_some() {
             return None;
         }
         let Some(stored) = &self.stored else {
-            let list = self.suggested.first()?;
+            let (list, reading) = (follow_up.suggested.first()?, &self.reading);
             let and_after = self.list_end.filter(|_| self.asks_which_one);
+            let asks_about_all = reading.is_question && reading.is_about_list && reading.unknown <= UNKNOWN;
             // "Who has the key?" is not about the list, although no message fits it.
-            let is_remark = is_unclear && !self.reading.is_question && self.list_end.is_some();
-            let is_about_list = and_after.is_some() || is_remark;
-            return is_about_list.then(|| ItemsWithoutModel { items: list.items.iter().collect(), and_after });
+            let is_remark = is_unclear && !reading.is_question && self.list_end.is_some();
+            let items = list.items.iter().collect();
+            let and_after = and_after.filter(|_| !asks_about_all);
+            return (asks_about_all || and_after.is_some() || is_remark)
+                .then_some(ItemsWithoutModel { items, and_after });
         };
         let frame = &follow_up.frame;
         let fits = |item: &&Item| match frame.intent {
@@ -509,12 +438,12 @@ impl FollowUpContext {
             _ => !follow_up.references.iter().any(|refused| refused.means == item.title()),
         };
         let is_about_items = match frame.intent {
-            Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::ItemQuestion | Intent::Compare => true,
+            Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::ItemQuestion => true,
             Intent::More => self.reading.not_that,
             Intent::Suggest | Intent::Ask => false,
         };
-        let fitting: Vec<&Item> = stored.listed.iter().filter(fits).collect();
-        let items = if fitting.is_empty() { stored.listed.iter().collect() } else { fitting };
+        let fitting: Vec<&Item> = stored.items.iter().filter(fits).collect();
+        let items = if fitting.is_empty() { stored.items.iter().collect() } else { fitting };
         is_about_items.then(|| only(items))
     }
 
@@ -551,14 +480,7 @@ fn costs_at_most(item: &Item, limit: &Price) -> bool {
 /// nothing is unclear.
 pub fn clarifying(follow_up: &FollowUp, language: Language) -> Option<String> {
     let open = follow_up.frame.clarification.as_ref()?;
-    let table = follow_up.frame.language.as_deref().and_then(|code| FollowUpTables::shipped().get(code));
-    let code = table.map_or(language.code(), |table| &table.language.code);
-    let words = notices(code);
-    let asks = match open.about {
-        Unclear::Person => &words.which_person,
-        Unclear::Item => &words.which_item,
-    };
-    Some(question(asks, &open.candidates))
+    Some(question(&notices(language.code()).which_person, &open.candidates))
 }
 
 /// Logs an event of the kind `what`. The metrics count follow-ups by these events.

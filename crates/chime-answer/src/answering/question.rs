@@ -449,7 +449,6 @@ fn going_on(
         generic,
         language: chat.language,
         window,
-        member: history.trigger.message.sender.id,
         is_offline: services.gateway.is_offline(),
     };
     follow_up::find(conn, &asked).unwrap_or_else(|error| {

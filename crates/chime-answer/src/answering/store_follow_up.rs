@@ -1,13 +1,9 @@
 //! Stores the suggestions of an answer, for later questions and for a poll.
 
 use crate::answering::follow_up::count;
-use crate::followup::{
-    is_of_messages, items, lists_names, lists_things, offers_choice, only_item, repeats_title,
-};
+use crate::followup::{is_of_messages, items, lists_names, lists_things, offers_choice, only_item, repeats_title};
 use chime_core::texts::texts;
-use chime_core::{
-    AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq, Suggested, SuggestedList,
-};
+use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq, Suggested};
 use chime_store::chats::ChatRow;
 use chime_store::follow_ups::NewFollowUp;
 use chime_store::{Writer, answers, consent, follow_ups};
@@ -19,22 +15,15 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     let FollowUp { frame, .. } = follow_up;
     let suggests =
         frame.intent.suggests() || frame.kind.is_some() || follow_up.wants_others || lists_things(&record.text);
-    let is_about_others = !follow_up.items.is_empty();
-    let mut found = match is_answer && suggests && !is_about_others {
-        true => items(&record.text, follow_up.frame.kind.as_deref()),
-        false => Vec::new(),
-    };
-    if found.is_empty() && is_answer && !is_about_others && frame.intent.suggests() {
-        found.extend(only_item(&record.text, frame.kind.as_deref()));
+    let mut found = Vec::new();
+    if is_answer && follow_up.items.is_empty() && suggests {
+        found = items(&record.text, frame.kind.as_deref());
+        if found.is_empty() && frame.intent.suggests() {
+            found.extend(only_item(&record.text, frame.kind.as_deref()));
+        }
     }
     let mut resolved = follow_up.clone();
-    if let Some((list, items)) = follow_up.newest_lists().first().and_then(|list| replaced(list, &record.text)) {
-        found = items;
-        resolved.follows = list.items.last().map(|item| item.id.answer);
-        resolved.frame.is_offer = list.is_offer;
-    } else if !found.is_empty() {
-        resolved.frame.is_offer = is_offer(&record.text, &resolved, &found);
-    }
+    resolved.frame.is_offer = !found.is_empty() && is_offer(&record.text, follow_up, &found);
     if !follow_up.needs_prompt_slot() && found.is_empty() {
         return None;
     }
@@ -52,21 +41,6 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     })
 }
 
-/// Returns a list with the things of an answer in the places of those that it replaces: "4. Brisket". `None` if the answer
-/// does not consist of numbers from the list above 1.
-fn replaced<'l>(list: &'l SuggestedList, answer: &str) -> Option<(&'l SuggestedList, Vec<Suggested>)> {
-    let mut all: Vec<Suggested> = Vec::new();
-    for item in &list.items {
-        all.push(Suggested { number: Some(item.id.position), ..item.shown.clone() });
-    }
-    let new = items(answer, None);
-    for item in &new {
-        item.number.filter(|number| *number > 1)?;
-        *all.iter_mut().find(|old| old.number == item.number)? = item.clone();
-    }
-    (!new.is_empty()).then_some((list, all))
-}
-
 /// Returns `true` if an answer that lists `items` offers things to choose from: suggestions were asked for, things of a
 /// kind or with prices are listed, or names that no message has for a question after another offer. The steps of a recipe
 /// are no offer.
@@ -76,7 +50,7 @@ fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested]) -> bool {
         return lists_names(text);
     }
     let is_priced = items.iter().filter(|item| item.price.is_some()).count() > 1;
-    let is_told_of_offer = suggested.iter().any(|list| list.is_offer);
+    let is_told_of_offer = suggested.iter().any(|list| list.frame.is_offer);
     let is_after_offer = is_told_of_offer && !is_of_messages(text, items.len());
     frame.intent.suggests() || is_priced || (is_after_offer || frame.kind.is_some()) && lists_names(text)
 }

@@ -43,7 +43,7 @@ pub enum DraftOutcome {
 
 /// Decides how a question is answered: by the model, or without it.
 pub(super) fn first_step(services: &Services, question: &QuestionContext) -> Step<Draft> {
-    let question_back = follow_up::clarifying(&question.follow_up, question.chat.speaks());
+    let question_back = follow_up::clarifying(&question.follow_up, question.notice_language());
     let no_source = unanswerable(services, question);
     match (question_back, no_source, question.gateway.allowance(question.spent)) {
         (Some(question_back), ..) => Step::AskBack(question_back),

@@ -10,7 +10,7 @@ use chime_core::{Intent, Item, Language, Price};
 /// Maximum number of words of a question that are read. Words after them are probably pasted text.
 const MAX_WORDS: usize = 80;
 /// With more words unknown to the patterns, "more" or "the last" in a question does not refer to a list.
-pub const MAX_UNKNOWN: usize = 4;
+const MAX_UNKNOWN: usize = 4;
 /// With fewer letters, words of several languages are alike.
 const FEWEST_LETTERS: usize = 8;
 /// Maximum number of words after "no" or "without" that belong to it: "no raw onions at all".
@@ -51,9 +51,6 @@ pub struct Mentions {
     pub person: Option<String>,
     /// Pronoun for an item: "that one", "it".
     pub item: Option<String>,
-    /// `true` if the question asks about something with a pronoun of several words ("is that one any good?"), which can
-    /// only mean a shown item. "It" alone may mean anything.
-    pub item_is_plain: bool,
     /// Names of makers of shown items, and the words for them.
     pub people: Vec<(String, String)>,
 }
@@ -81,8 +78,6 @@ pub struct ClassifiedQuestion {
     pub is_about_list: bool,
     /// `true` if it asks for one of several things, with words of its own: "which one does Ben have?".
     pub asks_which_one: bool,
-    /// What is not wanted, folded and with the word for it ("without cable"); empty if the question also asks for more.
-    pub refused: Vec<String>,
     /// Number of words that no pattern contains.
     pub unknown: usize,
     /// Number of letters of the question.
@@ -158,9 +153,15 @@ impl<'a> TableClassifier<'a> {
         let numbered = numbered(ask, tokens);
         let mut places: Vec<(TokenSpan, ItemPosition)> =
             nth.chain(last).chain(numbered).filter(|(span, _)| !span.is_part_of_any(&more)).collect();
-        let spans: Vec<TokenSpan> = places.iter().map(|(span, _)| *span).collect();
-        places.retain(|(span, _)| !(table.has_articles() && is_adverb(*span, &spans, tokens, &rows)));
-        places.retain(|(span, _)| !is_date(*span, tokens, table, &rows));
+        let contains = |row, at: usize| rows.of(row).iter().any(|span| span.contains(at));
+        // "The 2nd" may be a day, but not "the 2nd one".
+        let is_date = |span: TokenSpan| {
+            let word = &tokens[span.to - 1].word;
+            word.starts_with(|c: char| c.is_ascii_digit())
+                && word.contains(char::is_alphabetic)
+                && !contains(PhraseRow::Something, span.to)
+        };
+        places.retain(|(span, _)| !is_date(*span));
         places.sort_by_key(|(span, _)| *span);
         let of_price = [&of_money[..], rows.of(PhraseRow::Cheaper), rows.of(PhraseRow::TooExpensive)].concat();
         let taken = [&of_price[..], rows.of(PhraseRow::NotThat), rows.of(PhraseRow::StartOver)].concat();
@@ -179,7 +180,33 @@ impl<'a> TableClassifier<'a> {
         if !begins_question && !has_question_mark(ask.text) {
             cheaper.extend(rows.of(PhraseRow::TooExpensive));
         }
-        Self { ask, tokens, table, rows, refused, kinds, budget, of_money, people, more, cheaper, places, person, item }
+        let mut found = Self {
+            ask,
+            tokens,
+            table,
+            rows,
+            refused,
+            kinds,
+            budget,
+            of_money,
+            people,
+            more,
+            cheaper,
+            places,
+            person,
+            item,
+        };
+        // "What should he do first?" says when.
+        if table.has_articles() && !found.unknown().is_empty() {
+            let rows = &found.rows;
+            let is_noun = |span: TokenSpan| {
+                tokens[span.from].word.starts_with(|c: char| c.is_ascii_digit())
+                    || span.to - span.from > 1
+                    || rows.of(PhraseRow::Articles).iter().any(|it| it.to == span.from)
+            };
+            found.places.retain(|(span, _)| is_noun(*span));
+        }
+        found
     }
 
     /// Returns the classification, and a score for the words that the table knows: words of a pattern count twice,
@@ -198,7 +225,6 @@ impl<'a> TableClassifier<'a> {
                 places: self.places.iter().map(|(span, place)| (said(*span), *place)).collect(),
                 person: self.person.map(said),
                 item: self.item.map(said),
-                item_is_plain: self.asks_about_item(),
                 people: self.people.iter().map(|(name, span)| (name.clone(), said(*span))).collect(),
             },
             kind: specific.or(self.kinds.first()).map(|(_, kind)| (*kind).to_owned()),
@@ -211,17 +237,11 @@ impl<'a> TableClassifier<'a> {
             searches: self.searches() || !self.cheaper.is_empty(),
             is_about_list: self.has(PhraseRow::Listed),
             asks_which_one: unknown.len() <= MAX_UNKNOWN && self.asks_which_one(),
-            refused: if self.more.is_empty() { self.refused_words() } else { Vec::new() },
             unknown: unknown.len(),
             letters: self.ask.text.chars().filter(|c| c.is_alphabetic()).count(),
             counts_others: self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
         };
         (reading, known)
-    }
-
-    fn refused_words(&self) -> Vec<String> {
-        let words = |span: &TokenSpan| self.tokens[span.from..span.to].iter().map(AsRef::as_ref).collect::<Vec<_>>();
-        self.refused.iter().map(|span| words(span).join(" ")).collect()
     }
 
     fn has(&self, row: PhraseRow) -> bool {
@@ -285,7 +305,7 @@ impl<'a> TableClassifier<'a> {
     fn intent(&self, unknown: usize) -> Intent {
         let in_play = self.ask.shown.is_some();
         if self.has(PhraseRow::Compare) {
-            return Intent::Compare;
+            return if in_play && !self.places.is_empty() { Intent::ItemQuestion } else { Intent::Ask };
         }
         if self.has(PhraseRow::Talk) && (self.places.is_empty() || !in_play) {
             return Intent::Ask;
@@ -358,8 +378,7 @@ impl<'a> TableClassifier<'a> {
         (self.is_by_pronoun() || is_by_name).then_some(Intent::EntitySearch)
     }
 
-    /// Recognises "more", and a question that consists only of a price ("under 20 euros") or of an exclusion ("without
-    /// nuts").
+    /// Recognises "more", and a question that consists only of a price ("under 20 euros").
     fn more(&self, unknown: usize) -> Option<Intent> {
         let names_kind = !self.kinds.is_empty();
         let is_question_of_own = self.is_question() && unknown > 0 && !names_kind;
@@ -369,11 +388,7 @@ impl<'a> TableClassifier<'a> {
         if unknown > 0 || names_kind || self.has(PhraseRow::Suggest) {
             return None;
         }
-        if !self.of_money.is_empty() && !self.asks_about_price() {
-            return Some(Intent::Budget);
-        }
-        let begins = self.refused.first().is_some_and(|span| (0..span.from).all(|at| self.is_filler(at)));
-        (begins && !self.is_question()).then_some(Intent::More)
+        (!self.of_money.is_empty() && !self.asks_about_price()).then_some(Intent::Budget)
     }
 
     /// Recognises a wish for suggestions: only where nothing else can be meant. Words such as "recommend" in the middle of
@@ -445,34 +460,6 @@ fn is_maker(pronoun: TokenSpan, rows: &RowSpans, kinds: &[(TokenSpan, &str)]) ->
         (is_before || kind.to == pronoun.from) && !is_generic_kind(name)
     };
     pronoun.to - pronoun.from > 1 || kinds.iter().any(is_beside)
-}
-
-/// Returns `true` if `place` says when something is done ("What should he do first?"): one word, without an article, at
-/// the end of a clause that says something else too. For languages with articles.
-fn is_adverb(place: TokenSpan, places: &[TokenSpan], tokens: &[FoldedToken], rows: &RowSpans) -> bool {
-    let contains = |spans: &[TokenSpan], at: usize| spans.iter().any(|span| span.contains(at));
-    let before = place.from.checked_sub(1);
-    let is_noun = place.to - place.from > 1 || before.is_some_and(|at| contains(rows.of(PhraseRow::Articles), at));
-    let is_at_end = tokens.get(place.to - 1).is_some_and(|token| token.ends_clause) || place.to == tokens.len();
-    let leads_to_place = |at: usize| {
-        let is_filler = contains(rows.of(PhraseRow::Fillers), at) && !contains(rows.of(PhraseRow::Question), at);
-        let rows_before_names = [rows.of(PhraseRow::WhatAbout), rows.of(PhraseRow::Compare)];
-        is_filler || contains(places, at) || rows_before_names.into_iter().any(|spans| contains(spans, at))
-    };
-    is_at_end && !is_noun && !(0..place.from).all(leads_to_place)
-}
-
-/// Returns `true` if `place` is a number that may be a day: "on the 2nd", "the 1st of May". "The 2nd one" is none.
-fn is_date(place: TokenSpan, tokens: &[FoldedToken], table: &FollowUpTable, rows: &RowSpans) -> bool {
-    let word = |at: usize| tokens.get(at).map(|token| token.word.as_str()).unwrap_or_default();
-    let is_number = word(place.to - 1).starts_with(|c: char| c.is_ascii_digit())
-        && word(place.to - 1).contains(char::is_alphabetic);
-    let is_one = rows.of(PhraseRow::Something).iter().any(|some| some.contains(place.to));
-    let ends = place.to == tokens.len() || tokens[place.to - 1].ends_clause;
-    let is_article = |at: usize| rows.of(PhraseRow::Articles).iter().any(|span| span.contains(at));
-    let before = (0..place.from).rfind(|at| !is_article(*at));
-    let is_on = before.is_some_and(|at| table.has(PhraseRow::Prepositions, word(at)));
-    is_number && !is_one && (!ends || is_on)
 }
 
 /// Returns the position of `marker`, such as "without", with the refused words after it, up to the end of the clause;

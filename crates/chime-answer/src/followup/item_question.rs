@@ -11,16 +11,16 @@ const SIGNIFICANT_CHARS: usize = 3;
 /// Returns the items whose titles the question mentions. Only the strongest matches are returned.
 pub fn mentioned<'i>(ask: &str, items: &'i [Item]) -> Vec<&'i Item> {
     let ask = fold(ask);
-    let mut best: Vec<(&Item, Strength)> = Vec::new();
+    let mut best: Vec<(&Item, usize)> = Vec::new();
     for item in items {
-        let Some(strength) = mention(&ask, item.title()) else { continue };
+        let Some(words) = mention(&ask, item.title()) else { continue };
         let is_known = best.iter().any(|(other, _)| fold(other.title()) == fold(item.title()));
         if !is_known {
-            best.push((item, strength));
+            best.push((item, words));
         }
     }
-    let strongest = best.iter().map(|(_, strength)| *strength).max();
-    best.into_iter().filter(|(_, strength)| Some(*strength) == strongest).map(|(item, _)| item).collect()
+    let most = best.iter().map(|(_, words)| *words).max();
+    best.into_iter().filter(|(_, words)| Some(*words) == most).map(|(item, _)| item).collect()
 }
 
 /// Returns `true` if the question mentions the title of one of the items, or a significant part of it.
@@ -28,41 +28,24 @@ pub fn names_items(ask: &str, items: &[Item]) -> bool {
     !mentioned(ask, items).is_empty()
 }
 
-/// Strength of a match, weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Strength {
-    TwoWords,
-    SingleWord,
-    FullTitle,
-}
-
-fn mention(ask: &str, title: &str) -> Option<Strength> {
+/// Returns the number of words of the title in a question, if they are enough to mean it.
+fn mention(ask: &str, title: &str) -> Option<usize> {
     let title = fold(title);
-    let words: Vec<&str> = title.split(' ').filter(|word| !word.is_empty()).collect();
-    let significant: Vec<&str> =
-        words.iter().copied().filter(|word| word.chars().count() > SIGNIFICANT_CHARS).collect();
+    let words: Vec<&str> = title.split(' ').collect();
     let asked: Vec<&str> = ask.split(' ').collect();
     // Words in the question may have endings: "Hobbiti", "the Hobbit's".
     let has = |word: &str| {
         asked.iter().any(|said| *said == word || word.chars().count() > SINGLE_WORD_CHARS && said.starts_with(word))
     };
-    match words.as_slice() {
-        [] => None,
-        [word] if word.chars().count() > SINGLE_WORD_CHARS => has(word).then_some(Strength::SingleWord),
-        // A short title alone, such as "Dune" or "It", could be any word.
-        [_] => None,
-        _ if contains_run(&asked, &words) => Some(Strength::FullTitle),
-        _ => {
-            let hits = significant.iter().filter(|word| has(word)).count();
-            let needed = significant.len().min(2).max(significant.len() / 2);
-            let telling = significant.len() > 1 || significant.iter().any(|it| it.chars().count() > SINGLE_WORD_CHARS);
-            (needed > 0 && telling && hits >= needed).then_some(Strength::TwoWords)
-        }
+    if words.len() > 1 && asked.windows(words.len()).any(|window| window == words) {
+        return Some(words.len());
     }
-}
-
-fn contains_run(asked: &[&str], run: &[&str]) -> bool {
-    asked.windows(run.len()).any(|window| window == run)
+    // A short title alone, such as "Dune" or "It", could be any word.
+    let chars = if words.len() == 1 { SINGLE_WORD_CHARS } else { SIGNIFICANT_CHARS };
+    let significant: Vec<&str> = words.into_iter().filter(|word| word.chars().count() > chars).collect();
+    let hits = significant.iter().filter(|word| has(word)).count();
+    let is_telling = significant.len() > 1 || significant.iter().any(|word| word.chars().count() > SINGLE_WORD_CHARS);
+    (is_telling && hits >= significant.len().min(2).max(significant.len() / 2)).then_some(hits)
 }
 
 /// Returns `true` if the question has words and a question mark.

@@ -56,7 +56,7 @@ pub fn lists_names(answer: &str) -> bool {
     let has_ingredients = ingredients.filter(|line| line.marker == Marker::Bullet).count() > 1;
     let listed = entries_of_list(&lines);
     let names = listed.iter().filter(|entry| line::is_named(&entry.text)).count();
-    let is_numbered = listed.iter().any(|entry| entry.number.is_some());
+    let is_numbered = lines.iter().any(|line| matches!(line.marker, Marker::Number(_)));
     listed.len() > 1 && 2 * names > listed.len() && !(is_numbered && has_ingredients)
 }
 
@@ -85,13 +85,13 @@ pub fn repeats_title(item: &Suggested, mut titles: impl Iterator<Item = impl AsR
 
 /// Returns the items of the numbered lists, else of the first bulleted one: bullets may be details of numbered entries.
 fn listed(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
-    let item = |entry: ListEntry| Some(Suggested { number: entry.number, ..line::list_item(&entry.text, kind)? });
+    let item = |entry: ListEntry| Some(Suggested { number: Some(entry.number), ..line::list_item(&entry.text, kind)? });
     entries_of_list(&read_lines(answer)).into_iter().filter_map(item).collect()
 }
 
 /// Entry of a list, with the lines indented below it.
 struct ListEntry {
-    number: Option<u32>,
+    number: u32,
     text: String,
 }
 
@@ -105,13 +105,19 @@ fn entries(lines: &[ListLine<'_>], is_entry: impl Fn(&ListLine<'_>) -> bool) -> 
     let Some(level) = lines.iter().filter(|line| is_entry(line)).map(|line| line.indent).min() else {
         return Vec::new();
     };
-    let mut found: Vec<ListEntry> = Vec::new();
+    let is_numbered = lines.iter().any(|line| is_entry(line) && line.marker != Marker::Bullet);
+    let (mut found, mut bullets): (Vec<ListEntry>, u32) = (Vec::new(), 0);
     for line in lines {
+        if line.is_heading() {
+            // Below each heading, bullets are counted anew.
+            bullets = 0;
+        }
         if is_entry(line) && line.indent == level {
-            let number = if let Marker::Number(number) = line.marker { Some(number) } else { None };
+            bullets += 1;
+            let number = if let Marker::Number(number) = line.marker { number } else { bullets };
             found.push(ListEntry { number, text: line.text.to_owned() });
         } else if let Some(entry) = found.last_mut() {
-            if line.marker == Marker::None && line.indent == 0 && entry.number.is_none() && !line.is_heading() {
+            if line.marker == Marker::None && line.indent == 0 && !is_numbered && !line.is_heading() {
                 break;
             }
             if !line.is_heading() {

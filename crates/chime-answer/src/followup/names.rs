@@ -9,7 +9,6 @@ pub const PARTICLES: [&str; 17] =
     ["de", "del", "della", "da", "di", "du", "la", "le", "van", "von", "der", "den", "ter", "bin", "al", "af", "of"];
 /// Words between two names.
 pub const AND: [&str; 11] = ["and", "&", "ja", "und", "y", "et", "e", "и", "і", "or", "ning"];
-const HONORIFICS: [&str; 12] = ["mr", "mrs", "ms", "dr", "prof", "sir", "hr", "pr", "herr", "frau", "señor", "señora"];
 /// The last word of a name stands for the whole only if it has more characters: a shorter one could be any word.
 const TELLING_CHARS: usize = 4;
 /// Maximum number of letters of an ending: "Tolkieni", "Tolkien's", "Lewiselt".
@@ -23,11 +22,10 @@ pub fn is_valid_name(name: &str) -> bool {
     name.chars().count() >= 2 && letters > 0 && !is_initial && !is_pronoun(name)
 }
 
-/// Removes honorifics and repeated spaces.
+/// Removes quotation marks and repeated spaces.
 pub fn clean_name(name: &str) -> String {
-    let words = name.split_whitespace();
-    let kept = words.skip_while(|word| HONORIFICS.contains(&fold(word).as_str()));
-    kept.collect::<Vec<_>>().join(" ").trim_matches(['"', '\'', '“', '”', '„', '«', '»', ',', ';']).to_owned()
+    let words: Vec<&str> = name.split_whitespace().collect();
+    words.join(" ").trim_matches(['"', '\'', '“', '”', '„', '«', '»', ',', ';']).to_owned()
 }
 
 /// Returns `true` if two names are equal without case and diacritics.
@@ -81,10 +79,5 @@ mod tests {
         assert!(valid.iter().all(|name| is_valid_name(name)));
         let wrong: Vec<_> = invalid.iter().filter(|name| is_valid_name(name)).collect();
         assert!(wrong.is_empty(), "{wrong:?}");
-    }
-
-    #[test]
-    fn honorifics_are_no_part_of_a_name() {
-        assert_eq!(clean_name("Dr. Oliver  Sacks"), "Oliver Sacks");
     }
 }

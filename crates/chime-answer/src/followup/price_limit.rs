@@ -10,34 +10,6 @@ struct Sum {
     span: TokenSpan,
 }
 
-/// Letters that change the currency of a "$" directly behind them, and its ISO code.
-const DOLLARS: [(&str, &str); 17] = [
-    ("us", "USD"),
-    ("r", "BRL"),
-    ("br", "BRL"),
-    ("a", "AUD"),
-    ("au", "AUD"),
-    ("c", "CAD"),
-    ("ca", "CAD"),
-    ("nz", "NZD"),
-    ("hk", "HKD"),
-    ("s", "SGD"),
-    ("sg", "SGD"),
-    ("nt", "TWD"),
-    ("mx", "MXN"),
-    ("ar", "ARS"),
-    ("cl", "CLP"),
-    ("col", "COP"),
-    ("j", "JMD"),
-];
-
-/// Returns the ISO code of the sign at `at` with the letters before it: "R$".
-pub fn prefixed_dollar(tokens: &[FoldedToken], at: usize) -> Option<&'static str> {
-    let (before, sign) = (tokens.get(at.checked_sub(1)?)?, tokens.get(at)?);
-    let is_joined = sign.word == "$" && before.end == sign.start;
-    DOLLARS.iter().find(|(letters, _)| is_joined && *letters == before.word).map(|(_, code)| *code)
-}
-
 /// Returns the highest price that the question allows, and the positions of all its words about money. A question such
 /// as "over 20" has such words but no highest price.
 pub fn budget(tokens: &[FoldedToken], table: &FollowUpTable) -> (Option<Price>, Vec<TokenSpan>) {
@@ -130,9 +102,6 @@ fn sums(tokens: &[FoldedToken], table: &FollowUpTable) -> Vec<Sum> {
         if let Some((code, length)) = currency(tokens, at + 1, table).filter(|_| !token.ends_clause) {
             span.to += length;
             named = named.or(Some(code));
-        } else if let Some(code) = at.checked_sub(1).and_then(|before| prefixed_dollar(tokens, before)) {
-            span.from = at - 2;
-            named = named.or(Some(code.to_owned()));
         } else if let Some((code, 1)) = at.checked_sub(1).and_then(|before| currency(tokens, before, table))
             && found.last().is_none_or(|before| before.span.to < at)
         {

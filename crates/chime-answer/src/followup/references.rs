@@ -77,13 +77,9 @@ pub fn at_places(places: &[(String, ItemPosition)], listed: &[Item]) -> Vec<(Ite
 }
 
 /// Resolves "it" or "that one": the item asked about last, else the only item of the list.
-pub fn item(listed: &[Item], last: Option<&Item>) -> PronounTarget<Item> {
-    match (listed, last) {
-        (_, Some(last)) => PronounTarget::Resolved(last.clone(), Evidence::Last, LIKELY),
-        ([], None) => PronounTarget::Nothing,
-        ([only], None) => PronounTarget::Resolved(only.clone(), Evidence::Only, SURE),
-        (several, None) => PronounTarget::Undecided(several.to_vec()),
-    }
+pub fn item(listed: &[Item], last: Option<&Item>) -> Option<(Item, Evidence, f64)> {
+    let only = || if let [only] = listed { Some((only.clone(), Evidence::Only, SURE)) } else { None };
+    last.map(|last| (last.clone(), Evidence::Last, LIKELY)).or_else(only)
 }
 
 pub fn reference(said: &str, means: &str, by: Evidence, confidence: f64) -> Reference {
@@ -151,10 +147,9 @@ mod tests {
     #[test]
     fn that_one_is_the_one_just_asked_about_or_the_only_one() {
         let books = shown(&[&[("A", ""), ("B", "")]]);
-        assert!(
-            matches!(item(&books, books.first()), PronounTarget::Resolved(it, Evidence::Last, _) if it.title() == "A")
-        );
-        assert!(matches!(item(&books[..1], None), PronounTarget::Resolved(_, Evidence::Only, _)));
-        assert!(matches!(item(&books, None), PronounTarget::Undecided(both) if both.len() == 2));
+        let title = |found: Option<(Item, Evidence, f64)>| found.map(|(it, by, _)| (it.title().to_owned(), by));
+        assert_eq!(title(item(&books, books.last())), Some(("B".to_owned(), Evidence::Last)));
+        assert_eq!(title(item(&books[..1], None)), Some(("A".to_owned(), Evidence::Only)));
+        assert_eq!(item(&books, None), None);
     }
 }

@@ -5,40 +5,17 @@ use crate::followup::classify::{ClassifiedQuestion, ItemPosition, is_generic_kin
 use crate::followup::item_question::mentioned;
 use crate::followup::references::{self, PronounTarget, reference};
 use crate::followup::words::{FoldedToken, fold, tokens};
-use chime_core::{
-    AnswerId, Clarification, Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, Unclear,
-};
+use chime_core::{Clarification, Evidence, FollowUp, Frame, Intent, Item, Price, Reference, Reset, SuggestedList};
 
 const NAMED_CONFIDENCE: f64 = 0.95;
 /// Maximum number of items that are excluded from new suggestions; the newest count.
 const MAX_EXCLUDED: usize = 30;
-/// The suggestion that a question may follow up on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredSuggestion {
-    pub answer: AnswerId,
-    pub found_by: FoundBy,
-    pub frame: Frame,
-    /// Items of this answer, in its order.
-    pub listed: Vec<Item>,
-    /// Items of the whole chain of suggestions, oldest first.
-    pub shown: Vec<Item>,
-    /// The item asked about last.
-    pub last_item: Option<Item>,
-}
-
-impl StoredSuggestion {
-    /// Returns `true` if the list offers things to choose from, unlike one of tasks or steps.
-    pub fn is_offer(&self) -> bool {
-        self.frame.is_offer
-    }
-}
-
 /// Resolves a follow-up. An ambiguous reference becomes a clarifying question in its frame.
-pub fn resolve(ask: &str, reading: &ClassifiedQuestion, stored: Option<&StoredSuggestion>) -> FollowUp {
-    let ClassifiedQuestion { intent, language, kind, budget, .. } = reading.clone();
+pub fn resolve(ask: &str, reading: &ClassifiedQuestion, stored: Option<&SuggestedList>) -> FollowUp {
+    let ClassifiedQuestion { intent, kind, budget, .. } = reading.clone();
     // "Which hotel did we book?" asks for no hotels.
     let kind = kind.filter(|_| intent.suggests() || !reading.has_question_word);
-    let frame = Frame { intent, language, kind, budget, ..Frame::default() };
+    let frame = Frame { intent, kind, budget, ..Frame::default() };
     let mut follow_up = FollowUp { frame, ..FollowUp::default() };
     if let Some(stored) = stored {
         follow_up.follows = Some(stored.answer);
@@ -53,7 +30,7 @@ pub fn resolve(ask: &str, reading: &ClassifiedQuestion, stored: Option<&StoredSu
         }
         None => {
             follow_up.reset = stored.map(|_| Reset::StartOver);
-            if intent.needs_suggestion() && intent != Intent::Compare {
+            if intent.needs_suggestion() {
                 follow_up.frame.intent = Intent::Ask;
             }
         }
@@ -87,15 +64,12 @@ pub fn answered(mut follow_up: FollowUp, candidate: usize) -> FollowUp {
     let Some(open) = follow_up.frame.clarification.take() else { return follow_up };
     let Some(name) = open.candidates.get(candidate) else { return follow_up };
     follow_up.references.push(reference(&open.ask, name, Evidence::Member, 1.0));
-    match open.about {
-        Unclear::Person => follow_up.frame.people = vec![name.clone()],
-        Unclear::Item => follow_up.items = follow_up.items.get(candidate).cloned().into_iter().collect(),
-    }
+    follow_up.frame.people = vec![name.clone()];
     follow_up
 }
 
 /// Copies from the suggestion what the question leaves open: earlier wishes, kind, price and people.
-fn inherit(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &StoredSuggestion) {
+fn inherit(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &SuggestedList) {
     let frame = &mut follow_up.frame;
     let is_specific = |kind: &Option<String>| kind.as_deref().is_some_and(|kind| !is_generic_kind(kind));
     if is_specific(&frame.kind) && is_specific(&stored.frame.kind) && frame.kind != stored.frame.kind {
@@ -106,7 +80,7 @@ fn inherit(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &Stor
         follow_up.reset = Some(Reset::KindChanged);
     }
     frame.wanted.clone_from(&stored.frame.wanted);
-    let keeps_rest = matches!(frame.intent, Intent::More | Intent::Cheaper | Intent::Budget | Intent::Compare);
+    let keeps_rest = matches!(frame.intent, Intent::More | Intent::Cheaper | Intent::Budget);
     if (keeps_rest || frame.intent == Intent::EntitySearch) && !is_specific(&frame.kind) {
         frame.kind = stored.frame.kind.clone().or(frame.kind.take());
     }
@@ -142,66 +116,45 @@ pub fn excluded(shown: &[Item], kind: Option<&str>) -> Vec<Item> {
 }
 
 /// Finds the shown items that a question is about, by title, position or pronoun.
-fn about_items(follow_up: &mut FollowUp, ask: &str, reading: &ClassifiedQuestion, stored: &StoredSuggestion) {
+fn about_items(follow_up: &mut FollowUp, ask: &str, reading: &ClassifiedQuestion, stored: &SuggestedList) {
     let mut found: Vec<(Item, Reference)> = mentioned(ask, &stored.shown)
         .into_iter()
         .map(|item| (item.clone(), reference(item.title(), item.title(), Evidence::Named, NAMED_CONFIDENCE)))
         .collect();
     if found.is_empty() {
-        found = references::at_places(&reading.mentions.places, &stored.listed);
+        found = references::at_places(&reading.mentions.places, &stored.items);
     }
     let intent = follow_up.frame.intent;
     let asks = reading.is_question || intent == Intent::ItemQuestion;
     let is_about =
         asks && !reading.searches && !matches!(intent, Intent::Suggest | Intent::EntitySearch | Intent::Budget);
-    if !reading.not_that && intent != Intent::Compare {
-        if found.is_empty() && is_about {
+    if is_about && !reading.not_that {
+        if found.is_empty() {
             return item_of_pronoun(follow_up, reading, stored);
         }
-        if !is_about {
-            return;
-        }
         follow_up.frame.intent = Intent::ItemQuestion;
-    }
-    if !reading.not_that {
         follow_up.items = found.iter().map(|(item, _)| item.clone()).collect();
     }
     follow_up.references.extend(found.into_iter().map(|(_, reference)| reference));
 }
 
-/// Resolves the pronoun in "Is that one open on Mondays?"
-fn item_of_pronoun(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &StoredSuggestion) {
-    let frame = &mut follow_up.frame;
-    let target = reading
-        .mentions
-        .item
-        .as_deref()
-        .map(|said| (said, references::item(&stored.listed, stored.last_item.as_ref())));
-    match target {
-        Some((said, PronounTarget::Resolved(item, by, confidence))) => {
-            frame.intent = Intent::ItemQuestion;
+/// Resolves the pronoun in "Is that one open on Mondays?" Without a clear target, the model reads the list.
+fn item_of_pronoun(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &SuggestedList) {
+    let said = reading.mentions.item.as_deref();
+    match said.zip(references::item(&stored.items, stored.last_item.as_ref())) {
+        Some((said, (item, by, confidence))) => {
+            follow_up.frame.intent = Intent::ItemQuestion;
             follow_up.references.push(reference(said, item.title(), by, confidence));
             follow_up.items = vec![item];
         }
-        // "It" alone may mean anything in the conversation.
-        Some((said, PronounTarget::Undecided(items))) if reading.mentions.item_is_plain => {
-            frame.intent = Intent::ItemQuestion;
-            let candidates = items.iter().map(|item| item.title().to_owned()).collect();
-            frame.clarification = Some(unclear(Unclear::Item, said, candidates));
-            follow_up.items = items;
-        }
-        _ if frame.intent == Intent::ItemQuestion => frame.intent = Intent::Ask,
-        _ => {}
+        None if follow_up.frame.intent == Intent::ItemQuestion => follow_up.frame.intent = Intent::Ask,
+        None => {}
     }
-}
-
-fn unclear(about: Unclear, said: &str, candidates: Vec<String>) -> Clarification {
-    Clarification { about, candidates, ask: said.to_owned() }
 }
 
 /// Finds the makers whose items are wanted: those of shown items that the question names, else the one that a pronoun
 /// means.
-fn about_people(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &StoredSuggestion) {
+fn about_people(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &SuggestedList) {
     let frame = &mut follow_up.frame;
     if !frame.intent.suggests() {
         return;
@@ -225,7 +178,7 @@ fn about_people(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: 
             }
             PronounTarget::Undecided(candidates) => {
                 frame.people.clear();
-                frame.clarification = Some(unclear(Unclear::Person, said, candidates));
+                frame.clarification = Some(Clarification { candidates, ask: said.to_owned() });
             }
         }
     } else {

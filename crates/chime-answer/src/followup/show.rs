@@ -1,5 +1,6 @@
 //! Renders a follow-up: for the prompt, for `/why`, and as a clarifying question.
 
+use crate::followup::resolve::excluded;
 use crate::sanitize::{escape_markdown, one_line};
 use chime_core::texts::{FollowUpTexts, Texts, filled};
 use chime_core::{Evidence, FollowUp, FoundBy, Frame, Intent, Item, Price, Reference, Reset, SuggestedList};
@@ -17,16 +18,20 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
         let lists = follow_up.newest_lists();
         let told = |list: &&SuggestedList| {
             let heading = (lists.len() > 1).then(|| format!("list for {}", one_line(&list.asked_by, VALUE_CHARS)));
-            let asked = list.wanted.iter().map(|wish| line("asked for", wish));
+            let asked = list.frame.wanted.iter().map(|wish| line("asked for", wish));
             let items = list.items.iter().map(|item| one_line(&described(item), VALUE_CHARS));
             heading.into_iter().chain(asked).chain(items).collect::<Vec<_>>()
         };
         let mut lines: Vec<String> = lists.iter().flat_map(told).collect();
         // Last, because a token limit cuts the end.
-        let others: Vec<&str> = lists.iter().flat_map(|list| list.also_listed.iter().rev()).map(Item::title).collect();
+        let others = lists.iter().flat_map(|list| {
+            let others = excluded(&list.shown, None).into_iter().rev();
+            others.filter(|item| item.id.answer != list.answer)
+        });
+        let others: Vec<Item> = others.collect();
         if !others.is_empty() {
             lines.push("also listed:".to_owned());
-            lines.extend(others.iter().map(|title| format!("- {}", one_line(title, VALUE_CHARS))));
+            lines.extend(others.iter().map(|item| format!("- {}", one_line(item.title(), VALUE_CHARS))));
         }
         return lines;
     }
@@ -145,7 +150,6 @@ fn asked_for(frame: &Frame, all: &Texts) -> String {
         Intent::Budget => &texts.budget,
         Intent::EntitySearch => &texts.entity_search,
         Intent::ItemQuestion => &texts.item_question,
-        Intent::Compare => &texts.compare,
         Intent::Ask => &texts.ask,
     };
     // The limits of the list say nothing about one of its items.
@@ -211,7 +215,7 @@ mod tests {
 
     use super::*;
     use chime_core::texts::texts;
-    use chime_core::{Amount, AnswerId, Clarification, ItemId, Suggested, Unclear};
+    use chime_core::{Amount, AnswerId, Clarification, ItemId, Suggested};
 
     fn item(position: u32, title: &str) -> Item {
         let price = Some(Price { amount: Amount(1299), currency: Some("EUR".to_owned()) });
@@ -283,7 +287,6 @@ mod tests {
             frame: Frame {
                 intent: Intent::ItemQuestion,
                 clarification: Some(Clarification {
-                    about: Unclear::Item,
                     candidates: vec!["A Tale".to_owned(), "B Tale".to_owned()],
                     ask: "that one".to_owned(),
                 }),

@@ -38,7 +38,13 @@ pub fn tokens(text: &str) -> Vec<FoldedToken> {
             open.get_or_insert(at);
             continue;
         }
-        if let Some(start) = open.take() {
+        let start = open.take();
+        // Letters before a dollar sign say of which country: "R$".
+        if let Some(start) = start.filter(|start| c == '$' && text[*start..at].chars().all(char::is_alphabetic)) {
+            push(&mut found, text, start, at + 1);
+            continue;
+        }
+        if let Some(start) = start {
             push(&mut found, text, start, at);
         }
         if is_sign(c) {

@@ -45,7 +45,7 @@ rows! {
 rows! {
     /// Explanations by `/why` of a question that asks for suggestions or continues them.
     pub struct FollowUpTexts {
-        taken, suggest, more, cheaper, budget, entity_search, item_question, compare, ask, at_most, kinds: BTreeMap<String, String>, by_reply, by_thread,
+        taken, suggest, more, cheaper, budget, entity_search, item_question, ask, at_most, kinds: BTreeMap<String, String>, by_reply, by_thread,
         kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew, kind_changed,
         start_over, excluded, and_more, unclear,
     }
@@ -167,7 +167,7 @@ rows! {
     /// Short notices to members.
     pub struct Notices {
         unknown_button, admins_only, admins_unknown, guard, unsourced, conversation, member, flood, daily_tokens, daily_tokens_of_chat,
-        daily_tokens_of_member, admins_ask, ask_again_now, ask_again, until_then, silent, which_person, which_item,
+        daily_tokens_of_member, admins_ask, ask_again_now, ask_again, until_then, silent, which_person,
         sorry, sorry_relevant, sorry_try_again, sorry_if_you_like, missed_one, missed_many, imported,
         in_a_second, in_seconds, in_a_minute, in_minutes, in_hours,
     }

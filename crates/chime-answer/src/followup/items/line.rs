@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::followup::names::{AND, PARTICLES, clean_name, is_valid_name};
-use crate::followup::price_limit::{number, prefixed_dollar};
+use crate::followup::price_limit::number;
 use crate::followup::tables::{FollowUpTables, NamedRow, PhraseRow};
 use crate::followup::words::tokens;
 use crate::grounding::without_source_links;
@@ -318,9 +318,6 @@ pub fn starts_like_name(text: &str) -> bool {
 pub fn price(text: &str) -> Option<Price> {
     let found = tokens(text);
     let code = |at: usize| {
-        if let Some(code) = prefixed_dollar(&found, at) {
-            return Some(code);
-        }
         let token = found.get(at)?;
         // A single letter names a currency in a question, but is too ambiguous in an answer.
         let is_telling = token.word.chars().count() > 1 || !token.word.chars().all(char::is_alphabetic);

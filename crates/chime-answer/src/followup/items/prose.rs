@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::followup::items::line::{INSIDE, clean_title, item, makers, price, starts_like_name};
-use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow, TokenSpan};
-use crate::followup::words::{FoldedToken, tokens};
+use crate::followup::tables::{FollowUpTable, FollowUpTables, PhraseRow};
+use crate::followup::words::tokens;
 use crate::pattern;
 use chime_core::{Suggested, sentences};
 
@@ -54,13 +54,12 @@ pub fn offered(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
             .iter()
             .find_map(|table| Some((table, *table.find(PhraseRow::Offers, &found).first()?)));
         let Some((table, offer)) = offering else { continue };
-        let names = names_after(sentence, &found, table, offer);
+        let after = sentence.get(found[offer.to - 1].end..).unwrap_or_default();
+        let names: Vec<regex::Match<'_>> = names_in(after, table).collect();
         for (at, name) in names.iter().enumerate() {
-            let end = found.get(name.to - 1).map_or(0, |last| last.end);
-            let until =
-                names.get(at + 1).and_then(|next| found.get(next.from)).map_or(sentence.len(), |next| next.start);
-            if let Some(title) = clean_title(&name.written(sentence, &found)) {
-                let rest = sentence.get(end..until).unwrap_or_default();
+            let until = names.get(at + 1).map_or(after.len(), regex::Match::start);
+            if let Some(title) = clean_title(name.as_str()) {
+                let rest = after.get(name.end()..until).unwrap_or_default();
                 let (people, price) = (makers(rest, "", kind), price(rest));
                 items.push(Suggested { title, people, price, ..Suggested::default() });
             }
@@ -69,41 +68,15 @@ pub fn offered(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     items
 }
 
-/// Returns the positions of runs of capitalised words after `offer`, without names of places, times or people.
-fn names_after(sentence: &str, found: &[FoldedToken], table: &FollowUpTable, offer: TokenSpan) -> Vec<TokenSpan> {
-    let is_big = |at: usize| {
-        let written = found.get(at).map(|token| token.written(sentence)).unwrap_or_default();
-        written.starts_with(|c: char| c.is_uppercase())
-    };
-    let ends = |at: usize| found.get(at).is_none_or(|token| token.ends_clause);
-    let mut names = Vec::new();
-    let mut at = offer.to;
-    while at < found.len() {
-        if !is_big(at) {
-            at += 1;
-            continue;
-        }
-        let from = at;
-        let mut to = at + 1;
-        loop {
-            let inside = found.get(to).is_some_and(|token| INSIDE.contains(&token.word.as_str()));
-            let number = found.get(to).is_some_and(|token| token.word.chars().all(|c| c.is_ascii_digit()));
-            match () {
-                () if ends(to - 1) => break,
-                () if is_big(to) || number => to += 1,
-                () if inside && is_big(to + 1) && !ends(to) => to += 2,
-                () if inside && to + 2 < found.len() && is_big(to + 2) => to += 3,
-                () => break,
-            }
-        }
-        let before = from.checked_sub(1).and_then(|before| found.get(before)).map(|token| token.word.clone());
-        let is_aside = before.is_some_and(|word| from > offer.to && table.has(PhraseRow::Prepositions, &word));
-        let is_known =
-            to - from == 1 && found.get(from).is_some_and(|token| table.has(PhraseRow::NotName, &token.word));
-        if !is_aside && !is_known {
-            names.push(TokenSpan { from, to });
-        }
-        at = to;
-    }
-    names
+/// Returns the runs of capitalised words and numbers in `text`, without names of places, times or people.
+fn names_in<'t>(text: &'t str, table: &FollowUpTable) -> impl Iterator<Item = regex::Match<'t>> {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| {
+        let inside = INSIDE.join("|");
+        pattern(&format!(r"\p{{Lu}}[^\s,;:.!?()–—]*(?:\s+(?:(?:{inside})\s+){{0,2}}[\p{{Lu}}\d][^\s,;:.!?()–—]*)*"))
+    });
+    NAME.find_iter(text).filter(|name| {
+        let before = text.get(..name.start()).and_then(|before| before.split_whitespace().next_back());
+        let is_aside = before.is_some_and(|word| table.has(PhraseRow::Prepositions, word));
+        !is_aside && !table.has(PhraseRow::NotName, name.as_str())
+    })
 }

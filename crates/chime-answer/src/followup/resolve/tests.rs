@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::followup::classify::{ClassifierInput, classify};
-use chime_core::{Amount, ItemId, Suggested};
+use chime_core::{Amount, AnswerId, FoundBy, ItemId, Suggested};
 
 const NOW: AnswerId = AnswerId(ulid::Ulid(9));
 
@@ -14,16 +14,17 @@ fn item(answer: AnswerId, position: u32, title: &str, person: &str, cents: u64) 
     Item { id: ItemId { answer, position }, shown }
 }
 
-fn stored(ask: &str, items: &[(&str, &str, u64)]) -> StoredSuggestion {
+fn stored(ask: &str, items: &[(&str, &str, u64)]) -> SuggestedList {
     let reading = classify(&ClassifierInput { text: ask, generic: false, shown: None, language: None });
     let frame = Frame { wanted: vec![ask.to_owned()], ..resolve(ask, &reading, None).frame };
     let listed: Vec<Item> =
         (1..).zip(items).map(|(position, (title, person, cents))| item(NOW, position, title, person, *cents)).collect();
     let shown = listed.clone();
-    StoredSuggestion { answer: NOW, found_by: FoundBy::Thread, frame, listed, shown, last_item: None }
+    let asked_by = "Ann".to_owned();
+    SuggestedList { answer: NOW, found_by: FoundBy::Thread, asked_by, frame, items: listed, shown, last_item: None }
 }
 
-fn follow(ask: &str, stored: &StoredSuggestion) -> FollowUp {
+fn follow(ask: &str, stored: &SuggestedList) -> FollowUp {
     let shown = Some(stored.shown.as_slice());
     let reading = classify(&ClassifierInput { text: ask, generic: false, shown, language: None });
     resolve(ask, &reading, Some(stored))
@@ -108,10 +109,7 @@ fn of_several_authors_of_one_answer_none_is_guessed() {
     let books = [("The Hobbit", "J.R.R. Tolkien", 0), ("Narnia", "C.S. Lewis", 0)];
     let found = follow("more of his books", &stored("suggest fantasy books", &books));
     let open = found.frame.clarification.clone().expect("a question");
-    assert_eq!(
-        (open.about, open.candidates.as_slice()),
-        (Unclear::Person, ["J.R.R. Tolkien", "C.S. Lewis"].map(str::to_owned).as_slice())
-    );
+    assert_eq!(open.candidates, ["J.R.R. Tolkien", "C.S. Lewis"]);
     let reading = classify(&ClassifierInput { text: "Lewis", generic: false, shown: Some(&[]), language: None });
     let choice = choose(&open, "Lewis", &reading).expect("a choice");
     let settled = answered(found, choice);
@@ -141,10 +139,12 @@ fn places_and_pronouns_point_at_items() {
     let second = follow("what about the second one?", &before);
     assert_eq!((second.frame.intent, titles(&second.items)), (Intent::ItemQuestion, vec!["Hyperion"]));
     let both = follow("compare the first and the third", &before);
-    assert_eq!((both.frame.intent, titles(&both.items)), (Intent::Compare, vec!["Dune", "Solaris"]));
-    let open = follow("is that one any good?", &before).frame.clarification.expect("a question");
-    assert_eq!(open.candidates, ["Dune", "Hyperion", "Solaris"]);
-    before.last_item = before.listed.get(1).cloned();
+    assert_eq!((both.frame.intent, titles(&both.items)), (Intent::ItemQuestion, vec!["Dune", "Solaris"]));
+    let open = follow("is that one any good?", &before);
+    assert_eq!((open.frame.intent, open.items.len()), (Intent::Ask, 0), "the model reads the list");
+    let other = follow("something like the second but cheaper", &before);
+    assert_eq!((other.frame.intent, other.references[0].means.as_str()), (Intent::Cheaper, "Hyperion"));
+    before.last_item = before.items.get(1).cloned();
     let last = follow("is that one any good?", &before);
     assert_eq!(titles(&last.items), ["Hyperion"]);
 }
@@ -153,7 +153,7 @@ fn places_and_pronouns_point_at_items() {
 fn the_author_of_what_was_asked_about_last_is_meant() {
     let mut before = stored("suggest books", &[("Dune", "Frank Herbert", 0), ("Solaris", "Stanisław Lem", 0)]);
     assert!(follow("something by the same author", &before).frame.clarification.is_some());
-    before.last_item = before.listed.get(1).cloned();
+    before.last_item = before.items.get(1).cloned();
     let found = follow("something by the same author", &before);
     assert_eq!((names(&found.frame), found.references[0].by), (vec!["Stanisław Lem"], Evidence::Last));
 }
