@@ -137,6 +137,56 @@ async fn a_short_question_is_in_the_language_that_its_member_writes() {
 }
 
 #[tokio::test]
+async fn a_translation_is_shortened_in_its_own_language() {
+    const TURKISH: &str = "Yarın sabah hepimiz limanda buluşuyoruz ve adaya giden vapura biniyoruz";
+    const RUSSIAN: &str = "Завтра утром мы все встречаемся в порту и садимся на паром до острова";
+    for (talk, translate, answer, shorter, question) in [
+        (
+            GERMAN,
+            "auf Englisch bitte",
+            "We all meet at the harbour early.",
+            "Geht das kürzer?",
+            "Wann treffen wir uns?",
+        ),
+        (
+            TURKISH,
+            "İngilizce olarak lütfen",
+            "We all meet at the harbour.",
+            "daha kısa yaz",
+            "yarın nerede buluşuyoruz?",
+        ),
+        (
+            RUSSIAN,
+            "переведи на узбекский",
+            "Ertaga ertalab portda uchrashamiz.",
+            "короче",
+            "где мы встречаемся завтра?",
+        ),
+    ] {
+        World::run(async |w| {
+            let said = [(); 8].map(|()| w.say("ann", talk))[7];
+            w.settled().await;
+            w.model.script([answer, "Harbour.", "Port.", "8."]);
+            let tag = w.reply("ann", said, &format!("@bot {translate}"));
+            let translation = w.answer_to(tag).await;
+            let tag = w.reply("ann", translation.id, &format!("@bot {shorter}"));
+            w.answer_to(tag).await;
+            // Without a reply, right after the answer to a request about the translation.
+            let tag = w.say("ann", &format!("@bot {}", shorter.trim_end_matches('?')));
+            w.answer_to(tag).await;
+            let tag = w.say("ann", &format!("@bot {question}"));
+            w.answer_to(tag).await;
+            let mut is_named = Vec::new();
+            for number in 1..=4 {
+                is_named.push(w.prompt(number).await.contains("Answer ann in"));
+            }
+            assert_eq!(is_named, [false, false, false, true], "{talk}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
 async fn recaps_and_memory_are_asked_for_and_told_in_the_language_of_the_chat() {
     World::with(&[NO_MODEL[0], NO_MODEL[1]], async |w| {
         talk_in_german(w).await;

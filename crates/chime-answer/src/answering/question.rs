@@ -24,8 +24,8 @@ use chime_core::texts::{filled, texts};
 use chime_core::trigger::Languages;
 use chime_core::{
     AnswerStatus, BotIdentity, ChatKind, Citable, Enrichment, FollowUp, FormattedText, Grounding, Language, Member,
-    Message, MessageAt, ParsedTrigger, Piece, PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent, StoredMessage,
-    Timestamp, UserId, Zone, message_link, without_sent_citations,
+    Message, MessageAt, MessageId, ParsedTrigger, Piece, PieceLine, Role, Seq, Slot, SourceId, SourceKind, Spent,
+    StoredMessage, Timestamp, UserId, Zone, message_link, without_sent_citations,
 };
 use chime_memory::context::{gather, window_around};
 use chime_memory::recall::RecallRequest;
@@ -259,20 +259,39 @@ impl QuestionContext {
         self.follow_up = FollowUp::default();
     }
 
-    /// Returns the language to answer in, as the prompt names it; `None` if the question names one itself.
+    /// Returns `true` if a language is named by the question, or by an earlier one whose answer it is about ("shorter").
+    pub fn names_language(&self) -> bool {
+        /// Up to this number of words, a request right after an answer may be about the answer without replying to it.
+        const FEW_WORDS: usize = 5;
+        let History { recent, linked, .. } = &*self.history;
+        let by_id = |id: MessageId| recent.iter().chain(linked).find(|stored| stored.message.id == id);
+        let earlier = |asked: &StoredMessage| {
+            let text = &asked.message.text;
+            let may_continue =
+                || text.split_whitespace().count() <= FEW_WORDS && !Languages::shipped().is_question(text);
+            let before = || recent.iter().rfind(|stored| stored.seq < asked.seq).filter(|_| may_continue());
+            let answer = asked.message.reply_to.map_or_else(before, by_id)?;
+            let is_answer = answer.message.role == Role::Assistant;
+            answer.message.reply_to.filter(|_| is_answer).and_then(by_id).filter(|it| it.seq < asked.seq)
+        };
+        Language::is_named_in(&self.history.ask)
+            || std::iter::successors(earlier(self.trigger()), |asked| earlier(asked))
+                .any(|asked| Language::is_named_in(&asked.message.text))
+    }
+
+    /// Returns the language to answer in, as the prompt names it; `None` if a question names one.
     pub fn language_in_prompt(&self) -> Option<&'static str> {
         let is_bare = !self.history.ask.contains(char::is_alphabetic);
         let unknown = if is_bare { LANGUAGE_OF_MESSAGES } else { LANGUAGE_OF_QUESTION };
-        let is_named = Language::is_named_in(&self.history.ask);
-        (!is_named).then(|| self.language().map_or(unknown, Language::name_in_prompt))
+        (!self.names_language()).then(|| self.language().map_or(unknown, Language::name_in_prompt))
     }
 
-    /// Returns the language to answer in; `None` if the question names one itself, or it is not known for certain.
+    /// Returns the language to answer in; `None` if a question names one, or it is not known for certain.
     pub fn language(&self) -> Option<Language> {
         /// Up to this number of words, a question is read by the asker's own messages, if they are enough.
         const FEW_WORDS: usize = 3;
         let ask = &self.history.ask;
-        if Language::is_named_in(ask) {
+        if self.names_language() {
             return None;
         }
         if let Some(language) = self.going_on.reading.whole_in() {

@@ -27,7 +27,6 @@ use chime_core::trigger::{Languages, asks_about_bot, ends_like_question, is_gene
 use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, SourceKind, StoredMessage};
 use chime_jobs::JobError;
 use chime_llm::{Completion, Prompt};
-use chime_store::Language;
 
 /// Number of the newest messages, which may have no vectors yet.
 const UNSEARCHED: u32 = 40;
@@ -192,7 +191,7 @@ fn is_unsupported(services: &Services, question: &QuestionContext, built: &Built
     }
     let is_about_talk = is_generic(ask) || window.anchor.is_some() && languages.is_question(ask);
     // A translation, a suggestion, a photo, and what was looked up need no message.
-    let has_other_grounds = Language::is_named_in(ask)
+    let has_other_grounds = question.names_language()
         || question.follow_up.frame.intent.suggests()
         || !question.photos.is_empty()
         || !question.looked_up.uses.is_empty();
