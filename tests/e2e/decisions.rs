@@ -6,6 +6,7 @@ use chime_sandbox::{ChatMemberStatus, NewMember, Post, SandboxMessage};
 use chime_store::{chats, item_marks};
 use chime_testkit::Reply;
 use chime_world::World;
+use rusqlite::Connection;
 
 use crate::grounding::{data_of, outcome};
 use crate::memory::{DAY, HOUR, NO_MODEL, ON, until_summarized};
@@ -214,6 +215,27 @@ async fn without_a_model_items_are_listed_before_the_talk_has_a_summary() {
         })
         .await;
     }
+}
+
+#[tokio::test]
+async fn summaries_in_place_of_recent_mark_no_tasks() {
+    World::with(&[ON], async |w| {
+        let talk = &TALKS[0];
+        first_talk(w, talk).await;
+        until_summarized(w, 1).await;
+        w.settled().await;
+        // As long as sessions wait for their summary, for example after an import, there is no Recent.
+        let conn = Connection::open(w.database()).expect("the database");
+        conn.execute("DELETE FROM rolling_summary", []).expect("a row");
+        w.model.always("Fine.");
+        let tag = w.say("dan", "@bot hello, how are you?");
+        w.answer_to(tag).await;
+        let prompt = last_prompt(w);
+        let line = prompt.split("\\n").find(|line| line.starts_with("[s") && line.contains(talk.words[1]));
+        let line = line.expect("a line of the summary");
+        assert!(!line.contains("· task]"), "it may be done or over: {line}");
+    })
+    .await;
 }
 
 /// Scripts a model that finds a decision, a task and a question in the first session, and in the second that the task

@@ -18,8 +18,8 @@ use chime_access::gateway::ModelPurpose;
 use chime_core::embed::Embedder;
 use chime_core::trigger::Languages;
 use chime_core::{
-    ChatKey, Conversation, Member, MessageId, Role, Rolling, Seq, Session, SessionId, SourceMessage, StoredMessage,
-    Summary, Timestamp, UserId, WordStemmer, Zone, estimate_tokens, split_words,
+    Bullet, ChatKey, Conversation, Member, MessageId, Role, Rolling, Seq, Session, SessionId, SourceMessage,
+    StoredMessage, Summary, Timestamp, UserId, WordStemmer, Zone, estimate_tokens, split_words,
 };
 use chime_store::chats::ChatRow;
 use chime_store::{Priority, Reader, Writer, chat_settings, chats, memory, messages, sessions, summaries, usage};
@@ -240,8 +240,8 @@ pub fn remembered(conn: &Reader, chat: &ChatRow, zone: Zone) -> chime_store::Res
     Ok(Remembered { is_being_made, ..found })
 }
 
-/// Returns the newest session summaries unchanged, with at most as many bullets as Recent, and the number of sessions.
-/// `None` if there are none.
+/// Returns the newest session summaries, with at most as many bullets as Recent, all as facts like there, and the number of
+/// sessions. `None` if there are none.
 fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions> {
     let (first, last) = (Timestamp::from_secs(0), Timestamp::END);
     let minis = summaries::minis_between(conn, chat, first, last, RECENT_CAPS.bullets as u32)?;
@@ -252,7 +252,8 @@ fn newest_talks(conn: &Reader, chat: ChatKey) -> chime_store::Result<OfSessions>
         lines == mini.bullets.len() || lines <= RECENT_CAPS.bullets
     };
     let kept: Vec<&(Session, Summary)> = minis.iter().take_while(fits).collect();
-    let bullets: Vec<_> = kept.iter().rev().flat_map(|(_, mini)| mini.bullets.clone()).collect();
+    let told = kept.iter().rev().flat_map(|(_, mini)| &mini.bullets);
+    let bullets: Vec<_> = told.map(|bullet| Bullet::fact(&bullet.text, bullet.sources.clone())).collect();
     let tokens = cost(&bullets, estimate_tokens);
     Ok(Some((Summary { bullets, tokens, ..newest.clone() }, u32::try_from(kept.len()).unwrap_or(u32::MAX))))
 }
