@@ -208,7 +208,7 @@ async fn synonyms_count_as_one_and_a_topic_is_set_by_hand_until_its_session_ends
         w.say("dan", "good morning");
         w.settled().await;
         let set = w.say("dan", "/topics use Boilers");
-        assert_eq!(w.answer_to(set).await.text, "The topic is now tent.");
+        assert!(w.answer_to(set).await.text.starts_with("The topic is now tent. It ends "));
         w.settled().await;
         assert_eq!(topic_now(w).await, ["tent"]);
         let list = w.say("dan", "/topics");
@@ -233,7 +233,7 @@ async fn a_topic_that_is_set_in_silence_is_that_of_the_session_that_comes() {
     World::with(&[ON], async |w| {
         remembered(w, &TENT, 1).await;
         let set = w.say("dan", "/topics use tent");
-        assert_eq!(w.answer_to(set).await.text, "The topic is now tent.");
+        assert!(w.answer_to(set).await.text.starts_with("The topic is now tent."));
         w.settled().await;
         let tag = state(w).await.active[0];
         let kept = w.read_store(move |conn| topics::summary(conn, tag)).await.expect("made at once").summary;
@@ -328,7 +328,7 @@ async fn what_is_remembered_of_a_topic_is_made_anew_after_seven_days() {
         for days in [0, 6, 2] {
             w.clock.advance(days * DAY);
             let set = w.say("dan", "/topics use tent");
-            assert_eq!(w.answer_to(set).await.text, "The topic is now tent.");
+            assert!(w.answer_to(set).await.text.starts_with("The topic is now tent."));
             w.settled().await;
             let tag = state(w).await.active[0];
             let kept = w.read_store(move |conn| topics::summary(conn, tag)).await.expect("a summary").summary;
