@@ -115,6 +115,37 @@ async fn a_poll_stays_in_its_topic_and_goes_with_the_question_behind_it() {
 }
 
 #[tokio::test]
+async fn a_wish_for_a_poll_of_a_list_is_fulfilled_without_the_model() {
+    World::run(async |w| {
+        w.model.script([BOOKS, "Four is a list.", BOOKS]);
+        let ask = w.say("ann", "@bot suggest some books");
+        let list = w.answer_to(ask).await;
+        let options = ["Dune", "Solaris", "Kevade"].map(str::to_owned).to_vec();
+        let expected = PostContent::Poll { question: texts("eng").polls.question.clone(), options };
+        w.settled().await;
+        let tag = w.say("bob", "@bot make a poll of these");
+        assert_eq!(w.answer_to(tag).await.content, expected, "right after the list");
+        w.say("bob", "I am late, start without me");
+        let tag = w.reply("bob", list.id, "@bot Umfrage draus machen");
+        assert_eq!(w.answer_to(tag).await.content, expected, "in a reply to it");
+        assert_eq!(w.model.requests().len(), 1);
+        // No list is meant, and in private there are no polls.
+        w.say("bob", "I am late, start without me");
+        let tag = w.say("bob", "@bot make a poll of these");
+        assert_eq!(w.answer_to(tag).await.text, "Four is a list.");
+        let private = w.telegram.add_chat(NewChat::private("ann"));
+        let ask = w.say_in(private, "ann", "suggest some books");
+        let list = w.next_sent().await;
+        assert_eq!(list.reply_to, Some(ask));
+        w.settled().await;
+        w.model.script(["I cannot."]);
+        let tag = w.say_in(private, "ann", "make a poll of these");
+        assert_eq!(w.answer_to(tag).await.text, "I cannot.");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_answer_of_another_chat_and_a_private_one_make_no_poll() {
     World::run(async |w| {
         w.model.script([BOOKS, BOOKS]);

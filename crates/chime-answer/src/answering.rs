@@ -3,6 +3,7 @@
 //! | stage | input | output |
 //! | --- | --- | --- |
 //! | `load_question` | the trigger | `QuestionContext`: the messages that it is about, and all else that the prompt needs |
+//! | `poll` | the question, if it only asks for a poll | a poll of a list in an earlier answer, end of the job |
 //! | `follow_up` | the question, earlier suggestions | what the question continues |
 //! | `read_material` | the question | its photos, pages, documents and search results |
 //! | `ask` | the question | `BuiltPrompt`, the model's answer |
@@ -31,6 +32,7 @@ mod own_message;
 mod owners;
 mod pages;
 mod photos;
+mod poll;
 mod question;
 mod read_material;
 mod reply;
@@ -52,6 +54,7 @@ use tracing::Instrument;
 use crate::answer_steps::{ModelAttempt, Step};
 use crate::answering::check::check;
 use crate::answering::load_trigger::{ClosedTrigger, may_ask};
+use crate::answering::poll::send_wanted_poll;
 use crate::answering::question::load_question;
 use crate::answering::read_material::read_material;
 use crate::answering::store_answer::store_answer;
@@ -68,6 +71,7 @@ pub use capture::{capture_missed, capture_new};
 pub use deliver::deliver;
 pub use guest::answer_guests;
 pub use load_trigger::asked;
+pub use poll::add_poll;
 pub use reply::{format_own, format_parts};
 pub use services::{PageReader, Services};
 pub use typing::keep_typing;
@@ -110,6 +114,9 @@ async fn run_stages(services: &Services, job: &Job, at: MessageAt, parsed: &Pars
     };
     if !may_ask(services, question.chat.chat.id, &question.settings, question.asker()).await? {
         return refuse(services, job, question.trigger(), RefusalReason::AdminsOnly).await;
+    }
+    if send_wanted_poll(services, job, &question).await? {
+        return Ok(());
     }
     log::found(question.trigger(), &question.window, watch.elapsed());
     question.follow_up = question.going_on.resolve(&question.history.ask);

@@ -16,8 +16,8 @@ pub use ask::ask_of;
 pub use author_run::author_run;
 pub use find::{Rules, Trigger, TriggerKind, find};
 pub use generic::{
-    asks_about_bot, asks_for_ideas, asks_for_summary, asks_others_for_summary, asks_to_choose, asks_what_was_missed,
-    consents, is_about_bot, is_generic, is_small_talk, is_thanks,
+    asks_about_bot, asks_for_ideas, asks_for_poll, asks_for_summary, asks_others_for_summary, asks_to_choose,
+    asks_what_was_missed, consents, is_about_bot, is_generic, is_small_talk, is_thanks,
 };
 pub(crate) use languages::share;
 pub use languages::{Languages, QUESTION_MARKS, ends_like_question};

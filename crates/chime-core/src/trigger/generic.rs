@@ -157,6 +157,11 @@ pub fn asks_to_choose(ask: &str) -> bool {
     in_any(&words(ask), LanguagePhrases::asks_to_choose)
 }
 
+/// Returns `true` if `ask` only asks for a poll of things named before ("make a poll of these").
+pub fn asks_for_poll(ask: &str) -> bool {
+    in_any(&words(ask), LanguagePhrases::asks_for_poll)
+}
+
 /// Returns `true` if `ask` asks to list or to cancel reminders.
 pub(super) fn asks_for_reminders(ask: &str) -> bool {
     in_any(&words(ask), LanguagePhrases::asks_for_reminders)

@@ -62,7 +62,7 @@ rows! {
     /// Lists of a language. `lang/en.toml` explains them.
     struct TriggerLists {
         fillers: PhraseSet, politeness: PhraseSet, pointers: PhraseSet, phrases: PhraseSet, ideas: PhraseSet,
-        choices: PhraseSet, thanks: PhraseSet, greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet,
+        choices: PhraseSet, polls: PhraseSet, poll_words: PhraseSet, thanks: PhraseSet, greetings: PhraseSet, courtesies: PhraseSet, consents: PhraseSet,
         questions: PhraseSet, stop_words: Vec<String>, content_words: Vec<String>, ours: PhraseSet, missed: PhraseSet, absent: PhraseSet,
         happened: PhraseSet, goes_on: PhraseSet, to_group: PhraseSet,
         about_bot: PhraseSet, help: PhraseSet, privacy: PhraseSet, private_asks: PhraseSet, private_things: PhraseSet,
@@ -576,6 +576,13 @@ impl LanguagePhrases {
     /// Returns `true` if `asked` asks for ideas about what was said, and of nothing in particular.
     pub(super) fn asks_for_ideas(&self, asked: &[String]) -> bool {
         self.only_asks_by(&self.lists.ideas, asked)
+    }
+
+    /// Returns `true` if `asked` asks for a poll of things named before, with no words of its own.
+    pub(super) fn asks_for_poll(&self, asked: &[String]) -> bool {
+        let TriggerLists { polls, poll_words, fillers, politeness, pointers, .. } = &self.lists;
+        let lists = [polls, poll_words, fillers, politeness, pointers];
+        has_phrase(asked, polls) && is_made_of(asked, |phrase| lists.iter().any(|list| list.contains(phrase)))
     }
 
     /// Returns `true` if `asked` chooses from things named before, with no words of its own.

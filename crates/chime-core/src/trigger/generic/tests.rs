@@ -484,6 +484,52 @@ fn short_choices_are_known_in_every_language() {
 }
 
 #[test]
+fn wishes_for_a_poll_of_what_was_named_are_known_in_every_language() {
+    for ask in [
+        "make a poll of these",
+        "as a poll please",
+        "can you turn this into a poll?",
+        "poll!",
+        "let's vote on it",
+        "Umfrage draus machen",
+        "mach bitte eine Umfrage daraus",
+        "kannst du das als Umfrage machen?",
+        "lass uns abstimmen",
+        "haz una encuesta con esto",
+        "¿puedes hacer una encuesta?",
+        "tee sellest küsitlus",
+        "fais-en un sondage",
+        "tu peux en faire un sondage stp ?",
+        "fanne un sondaggio",
+        "puoi fare un sondaggio?",
+        "maak er een poll van",
+        "zrób z tego ankietę",
+        "faz uma enquete disso",
+        "сделай из этого опрос",
+        "сделай голосование, пожалуйста",
+        "зроби з цього опитування",
+        "bunlardan anket yap",
+        "anket yapar mısın?",
+    ] {
+        assert!(asks_for_poll(ask), "{ask}");
+    }
+    for ask in [
+        "make a poll about lunch on Friday",
+        "who won the poll?",
+        "how many voted in the poll?",
+        "no poll please",
+        "make a list of these",
+        "wann ist die Umfrage?",
+        "wer hat die Umfrage gemacht?",
+        "кто сделал опрос?",
+        "make these",
+        "",
+    ] {
+        assert!(!asks_for_poll(ask), "{ask}");
+    }
+}
+
+#[test]
 fn an_emoji_beside_the_bots_name_is_thanks_after_an_answer() {
     for text in ["❤️", "😂", "👍", "🙏🏽 :)"] {
         assert!(is_thanks_by_name(text, true), "{text}");

@@ -99,7 +99,7 @@ fn lists_are_long_and_phrases_short_enough() {
         "remind" | "courtesies" | "summary" => 4,
         "link" => 5,
         "search" | "that" | "add" | "delete" | "help" => 1,
-        "ideas" | "choices" => 1,
+        "ideas" | "choices" | "polls" => 1,
         "remind_others" | "content_words" | "search_last" | "link_last" | "private_first" => 0,
         _ => 10,
     };
