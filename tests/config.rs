@@ -271,7 +271,8 @@ fn a_star_opens_every_chat_and_a_model_without_a_server_does_nothing_both_with_a
     let warnings: Vec<String> = config.warnings.iter().map(ToString::to_string).collect();
     expect![[r#"
         MODEL: has no effect without OPENAI_API_KEY or OPENAI_BASE_URL; answers are offline digests
-        ALLOWED_CHATS: is *: anybody can add the bot to a chat and use up your model budget"#]]
+        ALLOWED_CHATS: is *: anybody can add the bot to a chat and use up your model budget
+        OPERATOR_CONTACT: is not set: members of chats to which strangers add the bot cannot reach you"#]]
     .assert_eq(&warnings.join("\n"));
 }
 

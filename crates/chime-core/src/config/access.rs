@@ -41,6 +41,12 @@ impl AccessConfig {
         );
         if chats == Some(AllowedChats::All) {
             settings.warn(&keys::ALLOWED_CHATS, "is *: anybody can add the bot to a chat and use up your model budget");
+            if settings.raw(&keys::OPERATOR_CONTACT).is_none() {
+                settings.warn(
+                    &keys::OPERATOR_CONTACT,
+                    "is not set: members of chats to which strangers add the bot cannot reach you",
+                );
+            }
         }
         if let Some(AllowedChats::Only(ids)) = &chats
             && let Some(person) = ids.iter().find(|id| id.0 > 0)
