@@ -514,21 +514,28 @@ async fn a_bot_that_may_not_write_tries_once() {
 
 #[tokio::test]
 async fn a_bot_that_may_not_write_reacts_and_calls_no_model_before_it_may() {
-    World::run(async |w| {
-        w.model.always("Nine.");
-        w.say("ben", "the hall has nine tables");
-        w.telegram.add_bot_to(w.chat, ChatMemberStatus::Restricted, w.member("ann"));
-        for _ in 0..3 {
-            w.say("ann", "@bot how many?");
-            w.settled().await;
-        }
-        assert_eq!(calls_of(w, "setMessageReaction").len(), 3);
-        assert_eq!((calls_of(w, "sendMessage").len(), w.model.requests().len()), (1, 1));
-        w.telegram.add_bot_to(w.chat, ChatMemberStatus::Member, w.member("ann"));
-        let tag = w.say("ann", "@bot and now?");
-        assert!(w.answer_to(tag).await.text.starts_with("Nine"));
-    })
-    .await;
+    // If Telegram does not tell the bot that it may not send, it learns so from the first refusal.
+    for (is_told, calls) in [(true, 0), (false, 1)] {
+        World::run(async |w| {
+            w.model.always("Nine.");
+            if is_told {
+                w.telegram.add_bot_to(w.chat, ChatMemberStatus::Restricted, w.member("ann"));
+            } else {
+                w.chat = w.telegram.add_chat(NewChat::supergroup("Quiet").with_bot(ChatMemberStatus::Restricted));
+            }
+            w.say("ben", "the hall has nine tables");
+            for _ in 0..3 {
+                w.say("ann", "@bot how many?");
+                w.settled().await;
+            }
+            assert_eq!(calls_of(w, "setMessageReaction").len(), 3);
+            assert_eq!((calls_of(w, "sendMessage").len(), w.model.requests().len()), (calls, calls));
+            w.telegram.add_bot_to(w.chat, ChatMemberStatus::Member, w.member("ann"));
+            let tag = w.say("ann", "@bot and now?");
+            assert!(w.answer_to(tag).await.text.starts_with("Nine"));
+        })
+        .await;
+    }
 }
 
 #[tokio::test]

@@ -51,6 +51,8 @@ pub struct Membership {
     pub language: Option<String>,
     pub is_member: bool,
     pub is_admin: bool,
+    /// `false` if the bot lacks the right to send messages.
+    pub may_send: bool,
 }
 
 /// Upgrade of a basic group to a supergroup, by which the chat gets a new id.

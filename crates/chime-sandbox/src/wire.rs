@@ -34,9 +34,13 @@ pub(super) fn own_account(state: &SandboxState) -> Value {
     account
 }
 
-/// Returns a `ChatMember` without its rights, which the bot does not read.
+/// Returns a `ChatMember` with the only right that the bot reads. A restricted member lacks it.
 pub(super) fn member(state: &SandboxState, who: UserId, status: ChatMemberStatus) -> Value {
-    json!({"status": status.as_str(), "user": user(state, who)})
+    let mut member = json!({"status": status.as_str(), "user": user(state, who)});
+    if status == ChatMemberStatus::Restricted {
+        member["can_send_messages"] = Value::Bool(false);
+    }
+    member
 }
 
 /// Returns a `my_chat_member` update.

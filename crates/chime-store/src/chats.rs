@@ -167,7 +167,7 @@ pub fn set_sending_refused(tx: &Writer<'_>, chat: ChatId, at: Option<Timestamp>)
     )
 }
 
-/// Returns `true` if the bot lacked the right to send to the chat a few minutes ago.
+/// Returns `true` if the bot lacked the right to send to the chat a few minutes ago. It may return without an update.
 pub fn refuses_sending(conn: &Reader, chat: ChatId, now: Timestamp) -> Result<bool> {
     const TRIED_AGAIN_AFTER: Duration = Duration::from_mins(5);
     conn.any(

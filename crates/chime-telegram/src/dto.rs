@@ -92,7 +92,7 @@ wire! {
     Users { users: Items<User> }
 
     ChatMemberUpdated { chat: Chat, from: User, new_chat_member: ChatMember }
-    ChatMember { status: String, is_member: bool, user: User }
+    ChatMember { status: String, is_member: bool, can_send_messages: bool, user: User }
     Webhook { url: String }
     Download { file_path: String }
     ReactionUpdated { chat: Chat, message_id: i64, user: User, actor_chat: Chat, new_reaction: Items<ReactionType> }

@@ -62,14 +62,15 @@ fn membership(update: &dto::ChatMemberUpdated) -> Result<Vec<Event>, String> {
     if is_direct_messages(update.chat.as_ref()) {
         return Ok(vec![]);
     }
-    let status = update.new_chat_member.as_ref().and_then(dto::ChatMember::status);
-    let status = status.ok_or_else(|| "no standing".to_owned())?;
+    let member = update.new_chat_member.as_ref().and_then(|member| Some((member.status()?, member.may_send())));
+    let (status, may_send) = member.ok_or_else(|| "no standing".to_owned())?;
     Ok(vec![Event::Membership(Membership {
         chat: chat(update.chat.as_ref())?,
         language: update.from.as_ref().and_then(|from| from.language_code.clone()),
         by: UserId(update.from.as_ref().and_then(|from| from.id).ok_or_else(|| "nobody did it".to_owned())?),
         is_member: status.is_member(),
         is_admin: status.is_admin(),
+        may_send,
     })])
 }
 

@@ -31,4 +31,9 @@ impl ChatMember {
             _ => MemberStatus::Member,
         })
     }
+
+    /// Returns `false` for a restricted member without the right to send messages.
+    pub fn may_send(&self) -> bool {
+        self.status.as_deref() != Some("restricted") || self.can_send_messages != Some(false)
+    }
 }

@@ -513,17 +513,26 @@ fn membership_of_the_bot() {
         let member = json!({"status": status, "user": {"id": 99}, "is_member": is_member});
         show(&update("my_chat_member", json!({"chat": chat, "from": {"id": 5}, "new_chat_member": member})))
     };
-    expect![[r#"Membership(Membership { chat: Chat { id: ChatId(-1001), kind: Supergroup, title: Some("Band"), username: Some("band") }, by: UserId(5), language: None, is_member: true, is_admin: true })"#]]
+    expect![[r#"Membership(Membership { chat: Chat { id: ChatId(-1001), kind: Supergroup, title: Some("Band"), username: Some("band") }, by: UserId(5), language: None, is_member: true, is_admin: true, may_send: true })"#]]
         .assert_eq(&change("administrator", false));
     let status = |status: &str, is_member: bool| {
         let shown = change(status, is_member);
-        shown.split_once("is_member: ").map(|(_, rest)| rest.trim_end_matches(" })").to_owned()).unwrap()
+        let flags = shown.split_once("is_member: ").map(|(_, rest)| rest.to_owned()).unwrap();
+        flags.trim_end_matches(", may_send: true })").to_owned()
     };
     assert_eq!(status("member", false), "true, is_admin: false");
     assert_eq!(status("restricted", true), "true, is_admin: false");
     assert_eq!(status("restricted", false), "false, is_admin: false");
     assert_eq!(status("left", false), "false, is_admin: false");
     assert_eq!(status("kicked", true), "false, is_admin: false");
+    for (status, may_send) in [("restricted", false), ("member", true)] {
+        let member = json!({"status": status, "user": {"id": 99}, "can_send_messages": false});
+        let shown = show(&update(
+            "my_chat_member",
+            json!({"chat": {"id": -1001, "type": "supergroup"}, "from": {"id": 5}, "new_chat_member": member}),
+        ));
+        assert!(shown.contains(&format!("may_send: {may_send}")), "{shown}");
+    }
 }
 
 #[test]

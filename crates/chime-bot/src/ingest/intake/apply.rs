@@ -356,7 +356,7 @@ fn note_membership(
                 chats::set_present(tx, row.key)?;
                 // The bot may have become an admin, or may send again.
                 chats::set_ephemeral_refused(tx, membership.chat.id, None)?;
-                chats::set_sending_refused(tx, membership.chat.id, None)?;
+                chats::set_sending_refused(tx, membership.chat.id, (!membership.may_send).then_some(now))?;
                 authorize::set_language_of_app(tx, row.key, membership.language.as_deref())?;
                 announce(tx, membership.chat.id, setting, now, applied)?;
             }
