@@ -15,6 +15,7 @@ use serde_json::json;
 
 use crate::links::exported;
 use crate::privacy::found_in_files;
+use crate::site::Site;
 use made::{docx, encrypted_pdf, odt, paragraph, pdf, zip};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -152,6 +153,36 @@ async fn an_answer_says_which_document_could_not_be_read() {
         }
         assert!(w.prompt(1).await.contains("could not be read"));
         assert_eq!(kept(w), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_linked_pdf_is_read_as_a_document() {
+    World::run(async |w| {
+        let site = Site::start(|path| match path {
+            "/rules" => ("application/pdf", pdf("Rules", &RULES)),
+            "/scan" => ("application/octet-stream", pdf("Scan", &[""])),
+            _ => ("application/zip", b"PK\x03\x04".to_vec()),
+        });
+        w.add_site("volcano.example", site.at);
+        with_reader(w).await;
+        w.model.script(["Behind the stove [source: d1p2].", "No idea.", "No idea."]);
+        let posted = w.say("ann", &site.address("/rules"));
+        let tag = w.reply("ben", posted, "@bot where does the key of the boat shed hang?");
+        let answer = w.answer_to(tag).await;
+        let prompt = w.prompt(1).await;
+        assert!(prompt.contains("[d1p2 · Rules] The key"), "{prompt}");
+        assert!(answer.text.contains("Document: Rules, p. 2 (ann "), "{}", answer.text);
+        let texts = texts("eng");
+        for (path, shown) in [("/scan", &texts.unread_file.no_text), ("/game", &texts.unread.file)] {
+            let address = site.address(path);
+            let posted = w.say("ann", &address);
+            let tag = w.reply("ben", posted, "@bot what does it say?");
+            let answer = w.answer_to(tag).await.text;
+            assert!(answer.ends_with(&shown.replace("{file}", &address).replace("{page}", &address)), "{answer}");
+        }
+        assert_eq!(kept(w), 1);
     })
     .await;
 }

@@ -15,7 +15,7 @@ pub struct Site {
 impl Site {
     /// Starts a server whose path `/slow` sends a byte now and then, without end. For all others, `respond` gives the
     /// type and the body.
-    pub fn start(respond: impl Fn(&str) -> (&'static str, String) + Send + 'static) -> Self {
+    pub fn start<B: Into<Vec<u8>>>(respond: impl Fn(&str) -> (&'static str, B) + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let at = listener.local_addr().expect("an address");
         let paths = Arc::new(Mutex::new(Vec::new()));
@@ -37,7 +37,7 @@ impl Site {
                         while stream.write_all(b"a").is_ok() && !matches!(stream.read(&mut [0]), Ok(0)) {}
                     });
                 } else {
-                    let _ = stream.write_all(body.as_bytes());
+                    let _ = stream.write_all(&body.into());
                 }
             }
         });

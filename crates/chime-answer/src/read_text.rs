@@ -21,7 +21,7 @@ const MOST_PIECES: usize = 6;
 /// Maximum number of pieces that are compared with the question: a long book.
 const MOST_COMPARED: usize = 2_500;
 /// Character between two pages of a document.
-const PAGE_BREAK: char = '\u{c}';
+pub const PAGE_BREAK: char = '\u{c}';
 /// Maximum number of pages without text that are named.
 const MOST_NUMBERS: usize = 10;
 /// Time for which a text that could not be read is not tried again.

@@ -16,14 +16,25 @@ use crate::policy::AddressPolicy;
 /// Maximum number of redirects that are followed, by the server or by the page.
 const REDIRECTS: usize = 5;
 /// Maximum size of a page in bytes, as sent and as decompressed.
-const MOST_BYTES: usize = 5 * 1024 * 1024;
-/// First bytes of compressed data.
+pub(crate) const MOST_BYTES: usize = 5 * 1024 * 1024;
+/// Maximum size of a PDF in bytes, as of one that a member posts.
+const MOST_PDF_BYTES: usize = 20 * 1024 * 1024;
+/// First bytes of compressed data, and of a PDF.
 const GZIP: &[u8] = b"\x1F\x8B";
+const PDF: &[u8] = b"%PDF-";
 /// Maximum number of pages parsed at the same time. A slow page counts until its thread ends, even if the caller has
 /// given up.
 const READ_AT_ONCE: usize = 2;
 /// Stack of the thread that reads HTML, in bytes: the reader descends into nested elements.
 const STACK: usize = 8 * 1024 * 1024;
+
+/// Content of a web address that has text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WebContent {
+    Page(PageText),
+    /// The bytes of a PDF, which this crate does not read.
+    Pdf(Vec<u8>),
+}
 
 /// Client for web pages. It keeps no connections and no cookies.
 #[derive(Clone)]
@@ -37,12 +48,16 @@ impl Fetcher {
         Self { policy: Arc::new(policy), readers: Arc::new(Semaphore::new(READ_AT_ONCE)) }
     }
 
-    /// Fetches the page at `address`, as a member wrote it, and returns its text. The caller limits the time.
+    /// Fetches the page at `address`, as a member wrote it, and returns its text, or the PDF there. The caller limits the
+    /// time.
     ///
     /// # Errors
     /// All but [`UnreadablePage::TooSlow`].
-    pub async fn read(&self, address: &str) -> Result<PageText, UnreadablePage> {
+    pub async fn read(&self, address: &str) -> Result<WebContent, UnreadablePage> {
         let (media_type, body, at) = self.fetch(address).await?;
+        if body.starts_with(PDF) {
+            return Ok(WebContent::Pdf(body));
+        }
         let permit = Arc::clone(&self.readers).acquire_owned().await.map_err(|_| UnreadablePage::NoText)?;
         let (done, read) = tokio::sync::oneshot::channel();
         let reading = std::thread::Builder::new().name("page".to_owned()).stack_size(STACK).spawn(move || {
@@ -53,7 +68,7 @@ impl Fetcher {
         });
         reading.map_err(|_| UnreadablePage::NoText)?;
         // A reader that panics closes the channel.
-        read.await.unwrap_or(Err(UnreadablePage::NoText))
+        read.await.unwrap_or(Err(UnreadablePage::NoText)).map(WebContent::Page)
     }
 
     async fn fetch(&self, address: &str) -> Result<(Option<String>, Vec<u8>, Url), UnreadablePage> {
@@ -71,7 +86,9 @@ impl Fetcher {
                 let header = |name| response.headers().get(name).and_then(|it: &HeaderValue| it.to_str().ok());
                 let media_type = header(CONTENT_TYPE).map(str::to_owned);
                 let encoding = header(CONTENT_ENCODING).unwrap_or_default().trim().to_lowercase();
-                let body = decompressed(body_of(response).await?, &encoding)?;
+                let is_pdf = media_type.as_ref().is_some_and(|it| it.trim_start().starts_with("application/pdf"));
+                let most = if is_pdf { MOST_PDF_BYTES } else { MOST_BYTES };
+                let body = decompressed(body_of(response, most).await?, &encoding, most)?;
                 let next = refresh(&body).and_then(|next| at.join(&next).ok());
                 match next.filter(|next| *next != at && redirects < REDIRECTS) {
                     Some(next) => at = next,
@@ -138,13 +155,14 @@ fn reason(error: &reqwest::Error) -> UnreadablePage {
     UnreadablePage::Unreachable
 }
 
-pub(crate) async fn body_of(mut response: Response) -> Result<Vec<u8>, UnreadablePage> {
-    if response.content_length().is_some_and(|length| length > MOST_BYTES as u64) {
+/// Reads a body of at most `most` bytes.
+pub(crate) async fn body_of(mut response: Response, most: usize) -> Result<Vec<u8>, UnreadablePage> {
+    if response.content_length().is_some_and(|length| length > most as u64) {
         return Err(UnreadablePage::TooLarge);
     }
     let mut body = Vec::new();
     while let Some(part) = response.chunk().await.map_err(|error| reason(&error))? {
-        if body.len() + part.len() > MOST_BYTES {
+        if body.len() + part.len() > most {
             return Err(UnreadablePage::TooLarge);
         }
         body.extend_from_slice(&part);
@@ -153,8 +171,8 @@ pub(crate) async fn body_of(mut response: Response) -> Result<Vec<u8>, Unreadabl
 }
 
 /// Decompresses a body by its first bytes, since servers also name gzip where there is none. A small file can
-/// decompress to any size, so it stops at the limit.
-fn decompressed(body: Vec<u8>, encoding: &str) -> Result<Vec<u8>, UnreadablePage> {
+/// decompress to any size, so it stops at `most` bytes.
+fn decompressed(body: Vec<u8>, encoding: &str, most: usize) -> Result<Vec<u8>, UnreadablePage> {
     if ["br", "zstd", "deflate", "compress"].contains(&encoding) {
         return Err(UnreadablePage::NoText);
     }
@@ -162,10 +180,9 @@ fn decompressed(body: Vec<u8>, encoding: &str) -> Result<Vec<u8>, UnreadablePage
         return Ok(body);
     }
     let mut whole = Vec::new();
-    let most = MOST_BYTES as u64 + 1;
     // As in browsers, a damaged end takes nothing from what comes before it.
-    let _ = flate2::read::MultiGzDecoder::new(body.as_slice()).take(most).read_to_end(&mut whole);
-    if whole.len() > MOST_BYTES { Err(UnreadablePage::TooLarge) } else { Ok(whole) }
+    let _ = flate2::read::MultiGzDecoder::new(body.as_slice()).take(most as u64 + 1).read_to_end(&mut whole);
+    if whole.len() > most { Err(UnreadablePage::TooLarge) } else { Ok(whole) }
 }
 
 /// DNS resolver that returns only allowed addresses. The client connects to exactly these, without a second lookup.

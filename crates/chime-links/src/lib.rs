@@ -8,7 +8,7 @@ mod page;
 mod policy;
 mod search;
 
-pub use fetch::Fetcher;
+pub use fetch::{Fetcher, WebContent};
 pub use page::{PageText, UnreadablePage, page_text};
 pub use policy::AddressPolicy;
 pub use search::{WebResult, WebSearch};

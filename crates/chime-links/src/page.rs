@@ -52,7 +52,7 @@ pub enum UnreadablePage {
     TooLarge,
     #[error("there is no text")]
     NoText,
-    /// Such as a PDF or a picture.
+    /// Such as a picture.
     #[error("it is a file, not a page")]
     File,
     #[error("the server takes too long")]

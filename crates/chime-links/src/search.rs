@@ -6,7 +6,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::fetch::body_of;
+use crate::fetch::{MOST_BYTES, body_of};
 use crate::page::UnreadablePage;
 
 /// Maximum number of results of a search.
@@ -51,7 +51,8 @@ impl WebSearch {
         if !response.status().is_success() {
             return Err(UnreadablePage::NoPage);
         }
-        let reply = serde_json::from_slice(&body_of(response).await?).map_err(|_| UnreadablePage::NoPage)?;
+        let reply =
+            serde_json::from_slice(&body_of(response, MOST_BYTES).await?).map_err(|_| UnreadablePage::NoPage)?;
         Ok(results(&reply))
     }
 

@@ -11,7 +11,7 @@ use std::thread;
 
 use encoding_rs::{SHIFT_JIS, WINDOWS_1251};
 
-use chime_links::{AddressPolicy, Fetcher, PageText, UnreadablePage};
+use chime_links::{AddressPolicy, Fetcher, PageText, UnreadablePage, WebContent};
 
 const TEXT: &str = "The ferry to the island runs at eight, twelve and five on weekdays.";
 
@@ -41,10 +41,17 @@ impl FerrySite {
 
     /// Reads a path of the site by its test name.
     async fn read(&self, path: &str) -> Result<PageText, UnreadablePage> {
+        self.fetch(path).await.map(|content| match content {
+            WebContent::Page(page) => page,
+            WebContent::Pdf(_) => PageText::default(),
+        })
+    }
+
+    async fn fetch(&self, path: &str) -> Result<WebContent, UnreadablePage> {
         self.read_address(&format!("http://ferry.example:{}{path}", self.at.port())).await
     }
 
-    async fn read_address(&self, address: &str) -> Result<PageText, UnreadablePage> {
+    async fn read_address(&self, address: &str) -> Result<WebContent, UnreadablePage> {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let metadata = "169.254.169.254:80".parse().expect("an address");
         let names = [("ferry.example", self.at), ("metadata.example", metadata)];
@@ -111,6 +118,9 @@ fn answer(mut stream: TcpStream, at: SocketAddr, secrets: &AtomicUsize) {
         "/unzipped" => ok("Content-Type: text/html\r\nContent-Encoding: gzip", html.as_bytes()),
         "/bomb" => ok("Content-Type: text/html\r\nContent-Encoding: gzip", &gzip(&vec![b'x'; 200_000_000])),
         "/pdf" => ok("Content-Type: text/html", b"%PDF-1.7\n1 0 obj << /Type /Catalog >> endobj and more of it"),
+        "/large.pdf" => ok("Content-Type: application/pdf", &[b"%PDF-1.7".as_slice(), &[b'x'; 8_000_000]].concat()),
+        "/huge.pdf" => ok("Content-Type: application/pdf", &[b"%PDF-1.7".as_slice(), &[b'x'; 22_000_000]].concat()),
+        "/picture" => ok("Content-Type: image/png", b"\x89PNG and so on, some bytes of a picture"),
         "/scripts" => {
             ok("Content-Type: text/html", b"<div id=app></div><script>show('all that there is to see')</script>")
         }
@@ -184,7 +194,7 @@ async fn what_is_not_public_is_never_reached() {
 #[tokio::test]
 async fn size_and_redirects_are_limited() {
     let site = FerrySite::start();
-    for path in ["/claimed", "/streamed", "/bomb"] {
+    for path in ["/claimed", "/streamed", "/bomb", "/huge.pdf"] {
         assert_eq!(site.read(path).await, Err(UnreadablePage::TooLarge), "{path}");
     }
     assert_eq!(site.read("/loop").await, Err(UnreadablePage::NoPage));
@@ -194,7 +204,16 @@ async fn size_and_redirects_are_limited() {
 #[tokio::test]
 async fn what_has_no_text_is_not_read() {
     let site = FerrySite::start();
-    for (path, expected) in [("/pdf", UnreadablePage::File), ("/scripts", UnreadablePage::NoText)] {
+    for (path, expected) in [("/picture", UnreadablePage::File), ("/scripts", UnreadablePage::NoText)] {
         assert_eq!(site.read(path).await, Err(expected), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_pdf_is_returned_as_it_is() {
+    let site = FerrySite::start();
+    for (path, length) in [("/pdf", 59), ("/large.pdf", 8_000_008)] {
+        let content = site.fetch(path).await;
+        assert!(matches!(&content, Ok(WebContent::Pdf(bytes)) if bytes.len() == length), "{path}");
     }
 }

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
+use crate::documents::FileError;
 use crate::posted_texts::PostedText;
-use crate::read_text::{ReadText, UnreadReason};
+use crate::read_text::{PAGE_BREAK, ReadText, UnreadReason};
 use chime_core::chat_settings::LINKS;
 use chime_core::{LinkReading, PieceLine, SourceId, SourceKind, SourceMessage};
-use chime_links::UnreadablePage;
+use chime_documents::ReadRequest;
+use chime_links::{PageText, UnreadablePage, WebContent};
 use chime_runtime::resilience::within;
 use chime_store::chats::ChatRow;
 use chime_store::pages::{self, KeptPage, PostedLink, StoredPage};
@@ -72,8 +74,10 @@ pub(super) async fn read_text(
 }
 
 fn text_of(chat: &ChatRow, posted: &PostedText, page: StoredPage) -> ReadText {
+    // A linked PDF is cited by its pages, as one that was posted.
+    let kind = if page.text.contains(PAGE_BREAK) { SourceKind::Document } else { posted.kind };
     ReadText {
-        id: SourceId::new(posted.kind, page.number),
+        id: SourceId::new(kind, page.number),
         title: if page.title.is_empty() { posted.name() } else { page.title },
         dated: page.published.map_or_else(String::new, |date| date.chars().take(DAY_CHARS).collect()),
         text: page.text,
@@ -120,16 +124,24 @@ pub(super) async fn kept_lines(
     compared.await.unwrap_or_default()
 }
 
-/// Fetches a page from the web, or a document from Telegram.
+/// Fetches a page or a PDF from the web, or a document from Telegram.
 async fn fetch_text(services: &Services, posted: &PostedText) -> Result<StoredPage, UnreadReason> {
-    if posted.kind == SourceKind::Document {
-        let read = services.documents.fetch(&services.base.telegram, &posted.stored.message).await?;
-        let (text, is_cut) = (read.text(), read.is_cut);
-        return Ok(StoredPage { number: 0, text, title: read.title, published: None, is_cut });
-    }
-    let fetching = services.pages.fetcher.read(&posted.address);
-    let read = within(&services.base.clock, PATIENCE, fetching).await.unwrap_or(Err(UnreadablePage::TooSlow))?;
-    Ok(StoredPage { number: 0, title: read.title, published: read.published, text: read.text, is_cut: read.is_cut })
+    let document = if posted.kind == SourceKind::Document {
+        services.documents.fetch(&services.base.telegram, &posted.stored.message).await?
+    } else {
+        let fetching = services.pages.fetcher.read(&posted.address);
+        match within(&services.base.clock, PATIENCE, fetching).await.unwrap_or(Err(UnreadablePage::TooSlow))? {
+            WebContent::Page(PageText { title, published, text, is_cut }) => {
+                return Ok(StoredPage { number: 0, title, published, text, is_cut });
+            }
+            WebContent::Pdf(bytes) => {
+                let nameless = ReadRequest { file_name: String::new(), mime_type: None };
+                services.documents.read(bytes, &nameless).await.map_err(FileError::from)??
+            }
+        }
+    };
+    let (text, is_cut) = (document.text(), document.is_cut);
+    Ok(StoredPage { number: 0, text, title: document.title, published: None, is_cut })
 }
 
 async fn kept_page(services: &Services, link: &PostedLink) -> chime_store::Result<Option<StoredPage>> {
