@@ -221,10 +221,15 @@ pub(super) fn with_words_read(markdown: &str) -> String {
         }
         // A rule directly below a paragraph would make it a heading, which models write with `#`. Text directly below a
         // table would be its last row, and text directly below a list a part of its last item.
-        let is_below = is_below_table(line, &text) || is_below_list(line, &text, below);
+        let is_section = is_section_below_list(line, &text, below);
+        let is_below = is_section || is_below_table(line, &text) || is_below_list(line, &text, below);
         if (is_rule(line) && !text.trim().is_empty()) || is_below {
             push_read(&mut out, &std::mem::take(&mut text), markdown);
             out.push('\n');
+        }
+        if is_section && line.starts_with(BOLD) {
+            // Directly below a paragraph, a list could begin with no number but 1.
+            text.push_str("### ");
         }
         push_with_indentation(&mut text, line);
         if line.trim().is_empty() {
@@ -249,12 +254,37 @@ fn is_below_table(line: &str, paragraph: &str) -> bool {
 /// Returns `true` if `line` begins a sentence, and `paragraph` ends with two or more list items without further
 /// lines. If another item is `below`, the line belongs to the item above it.
 fn is_below_list(line: &str, paragraph: &str, below: &str) -> bool {
-    let is_item = |line: &str| behind_bullet(line.trim_start()).is_some();
     let begins_sentence = line.starts_with(|c: char| c == '*' || c.is_alphanumeric() && !c.is_lowercase());
     let mut items = paragraph.lines().skip_while(|line| !is_item(line));
     let is_list = items.clone().count() > 1 && items.all(is_item);
     let mut below = below.lines().take_while(|line| !line.trim().is_empty());
     begins_sentence && is_list && !is_item(line) && !below.any(is_item)
+}
+
+fn is_item(line: &str) -> bool {
+    behind_bullet(line.trim_start()).is_some()
+}
+
+/// Returns `true` if `line` is the heading of the next section of a list whose sections follow each other without empty
+/// lines: `paragraph` ends with an item and has two or begins with such a heading, and an item `below` is of the same kind.
+fn is_section_below_list(line: &str, paragraph: &str, below: &str) -> bool {
+    let is_bold = |line: &str| {
+        let parts: Vec<&str> = line.split(BOLD).collect();
+        matches!(parts[..], [before, _, behind] if !format!("{before}{behind}").contains(char::is_alphanumeric))
+    };
+    let is_heading = |line: &str| {
+        !is_item(line) && !line.starts_with([' ', '\t']) && (is_bold(line) || line.trim_end().ends_with(':'))
+    };
+    let mut above = paragraph.lines().filter(|line| !line.starts_with([' ', '\t']));
+    let (first, items) = (above.clone().next().unwrap_or_default(), above.clone().filter(|line| is_item(line)).count());
+    let is_alike = is_heading(first) && is_bold(first) == is_bold(line);
+    let is_numbered = |line: &str| line.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    let next = below.lines().next().unwrap_or_default();
+    is_heading(line)
+        && (is_alike || items > 1 && above.clone().skip_while(|line| !is_item(line)).all(is_item))
+        && above
+            .next_back()
+            .is_some_and(|last| is_item(last) && (!is_item(next) || is_numbered(last) == is_numbered(next)))
 }
 
 /// Adds `line` to its paragraph. The parser drops the indentation of its lines, so an item such as `  ◦ b` below `• a`,

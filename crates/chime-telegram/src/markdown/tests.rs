@@ -664,3 +664,24 @@ fn text_directly_below_a_list_is_no_part_of_its_last_item() {
         ("1. a\nAbout a\n2. b\nAbout b", "1. a⏎   About a⏎2. b⏎   About b"),
     ]);
 }
+
+#[test]
+fn a_heading_directly_below_a_list_begins_the_next_section() {
+    check_all(&[
+        (
+            "**Fri**\n1. Train\n2. Dinner\n**Sat**\n1. Market\n2. Tour",
+            "Fri⏎1. Train⏎2. Dinner⏎⏎Sat⏎1. Market⏎2. Tour Bold(Fri) Bold(Sat)",
+        ),
+        (
+            "**Fri**\n1. Drive\n**Sat**\n2. Market\n   - honey\n3. Tour\n**Sun:**\n4. Beach",
+            "Fri⏎1. Drive⏎⏎Sat⏎2. Market⏎   • honey⏎3. Tour⏎⏎Sun:⏎4. Beach Bold(Fri) Bold(Sat) Bold(Sun:)",
+        ),
+        ("🗓 **Fri**\n- a\n  c\n🗓 **Sat**\n- b", "🗓 Fri⏎• a⏎   c⏎⏎🗓 Sat⏎• b Bold(Fri) Bold(Sat)"),
+        ("- a\n- b\n**Sat**\n- c\n\n**Sun**\n- d", "• a⏎• b⏎⏎Sat⏎• c⏎⏎Sun⏎• d Bold(Sat) Bold(Sun)"),
+        ("Flour:\n- a\nthen:\n- b", "Flour:⏎• a⏎⏎then:⏎• b"),
+        ("1. Zaap\n**Thai**\n2. Umi\n**Sushi**", "1. Zaap⏎   Thai⏎2. Umi⏎   Sushi Bold(Thai) Bold(Sushi)"),
+        ("Try:\n1. Zaap\n**Thai**\n2. Umi\n**Sushi**", "Try:⏎1. Zaap⏎   Thai⏎2. Umi⏎   Sushi Bold(Thai) Bold(Sushi)"),
+        ("1. Cake\n**Needs:**\n- eggs\n2. Pie", "1. Cake⏎   Needs:⏎• eggs⏎2. Pie Bold(Needs:)"),
+        ("- a\n- b: **c**:\n- d", "• a⏎• b: c:⏎• d Bold(c)"),
+    ]);
+}
