@@ -43,15 +43,36 @@ pub fn is_borne_out(language: Lang, text: &str, is_alike: bool) -> bool {
 /// Returns the language without a file that a text in Latin script has most common words of, if they are enough and more
 /// than the stop words of each of the bot's languages.
 pub fn other_by_common_words(text: &str) -> Option<Lang> {
+    let (best, share) = best_other(text)?;
+    let shipped = Languages::shipped();
+    let is_most = || languages().iter().all(|file| shipped.stop_word_share(text, &file.code) < share);
+    (share > SHARE_OF_OTHERS && is_most()).then_some(best)
+}
+
+/// Returns `true` if another language has a larger share of common words than `language`, which has a file, in a question
+/// together with the messages around it (`talk`), and the question alone has none of either or more of another's.
+pub fn is_more_like_another(language: Lang, question: &str, talk: &str) -> bool {
+    let shares = |text: &str| {
+        let of = |code: &str| Languages::shipped().stop_word_share(text, code);
+        let shipped = languages().iter().filter(|file| file.code != language.code()).map(|file| of(&file.code));
+        let others = shipped.chain(best_other(text).map(|(_, share)| share));
+        (of(language.code()), others.fold(0.0, f64::max))
+    };
+    let (own, of_another) = shares(question);
+    if OTHERS.contains_key(&language) || own > 0.0 && own >= of_another {
+        return false;
+    }
+    let (own, of_another) = shares(&format!("{question}\n{talk}"));
+    of_another > own
+}
+
+/// Returns the language without a file that a text has the largest share of common words of, and this share.
+fn best_other(text: &str) -> Option<(Lang, f64)> {
     let words: Vec<String> = split_words(text).map(|word| plain(&word.to_lowercase())).collect();
     let share_of =
         |common: &HashSet<&str>| share(words.iter().filter(|word| common.contains(word.as_str())).count(), words.len());
     let shares = OTHERS.iter().map(|(language, common)| (*language, share_of(common)));
-    let (best, share) =
-        shares.max_by(|one, other| one.1.total_cmp(&other.1).then_with(|| other.0.code().cmp(one.0.code())))?;
-    let shipped = Languages::shipped();
-    let is_most = || languages().iter().all(|file| shipped.stop_word_share(text, &file.code) < share);
-    (share > SHARE_OF_OTHERS && is_most()).then_some(best)
+    shares.max_by(|one, other| one.1.total_cmp(&other.1).then_with(|| other.0.code().cmp(one.0.code())))
 }
 
 fn plain(word: &str) -> String {

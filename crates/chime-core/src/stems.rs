@@ -1,13 +1,14 @@
 //! Stemming of words, as in the full-text index, and language detection.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 use whatlang::{Lang, Script};
 
 use crate::lang::{LanguageFile, begins_like, languages};
-use crate::language_evidence::{is_borne_out, other_by_common_words};
+use crate::language_evidence::{is_borne_out, is_more_like_another, other_by_common_words};
 use crate::language_names::has_language_name;
 use crate::tokenize::{folded, search_words};
 use crate::trigger::Languages;
@@ -72,7 +73,18 @@ impl Language {
         let asked = without_latin_words(question);
         match own_script(&asked) {
             Some(script) => Self::of_words_in(script, &asked, talk, chat),
-            None => Self::guess(question, talk, chat).filter(|language| language.is_certain(question, talk, chat)),
+            None => Self::guess(question, talk, chat)
+                .map(|language| language.or_its_like(question, talk))
+                .filter(|language| language.is_certain(question, talk, chat)),
+        }
+    }
+
+    /// Returns Russian or Ukrainian, for either, by what only one of them has: in the question, or else in the messages
+    /// around it.
+    fn or_its_like(self, question: &str, talk: &str) -> Self {
+        match self.0 {
+            Lang::Rus | Lang::Ukr => [question, talk].into_iter().find_map(russian_or_ukrainian).map_or(self, Self),
+            _ => self,
         }
     }
 
@@ -113,7 +125,11 @@ impl Language {
         let is_latin = |language: Self| Script::Latin.langs().contains(&language.0);
         let is_usual = self.file().is_some() && (is_latin(chat) || !is_latin(self)) || self == chat;
         let is_short = talk.split_whitespace().count() < FEW_WORDS;
-        let is_possible = !is_short || self.is_possible(&format!("{question}\n{talk}"));
+        let is_possible = !is_more_like_another(self.0, question, talk)
+            && (!is_short || self.is_possible(&format!("{question}\n{talk}")));
+        if !self.is_told_from_its_like(question, talk) && self != chat {
+            return false;
+        }
         if is_possible && (is_usual && is_short || is_borne_out(self.0, question, false)) {
             return true;
         }
@@ -124,6 +140,16 @@ impl Language {
         let latin = talk.split_whitespace().filter(|word| !word.chars().any(is_of_other_script));
         let latin: Vec<&str> = latin.collect();
         latin.len() >= FEW_WORDS && is_borne_out(self.0, &latin.join(" "), false)
+    }
+
+    /// Returns `false` for Russian and Ukrainian if the messages around the question are in Cyrillic script, and neither
+    /// they nor it have what only one of the two has. A longer text without Ukrainian letters is Russian.
+    fn is_told_from_its_like(self, question: &str, talk: &str) -> bool {
+        const LONG: usize = 40;
+        !matches!(self.0, Lang::Rus | Lang::Ukr)
+            || in_other_scripts(talk).is_empty()
+            || [question, talk].into_iter().any(|text| russian_or_ukrainian(text).is_some())
+            || self.0 == Lang::Rus && letters(question) + letters(talk) >= LONG
     }
 
     /// Returns `true` if a few lines may be in this language: they have no letters that it lacks, not the common words of
@@ -340,6 +366,35 @@ fn detect(text: &str) -> Option<whatlang::Info> {
     unless_it_panics(|| whatlang::Detector::with_denylist(unfit).detect(text)).flatten()
 }
 
+/// Returns Russian or Ukrainian, whichever a text has more words of: those with letters and common words that the other
+/// does not have. `None` if they are equal.
+fn russian_or_ukrainian(text: &str) -> Option<Lang> {
+    let lower = text.to_lowercase();
+    // Without the endings of numbers, as in "28-го".
+    let is_word = |word: &&str| !word.starts_with(|c: char| c.is_ascii_digit());
+    let lower = lower.split_whitespace().filter(is_word).collect::<Vec<_>>().join(" ");
+    let with_letters =
+        |letters: &str| lower.split_whitespace().filter(|word| word.contains(|c| letters.contains(c))).count();
+    let common = |own: Lang, other: Lang| Languages::shipped().words_of_one(&lower, own.code(), other.code()).len();
+    let russian = with_letters("ыэё") + common(Lang::Rus, Lang::Ukr);
+    let with_apostrophe = lower.split_whitespace().filter(|word| has_inner_apostrophe(word)).count();
+    let ukrainian = with_letters(UKRAINIAN) + with_apostrophe + common(Lang::Ukr, Lang::Rus);
+    match russian.cmp(&ukrainian) {
+        Ordering::Less => Some(Lang::Ukr),
+        Ordering::Equal => None,
+        Ordering::Greater => Some(Lang::Rus),
+    }
+}
+
+/// Returns `true` for a word in Cyrillic script such as `п'ять`.
+fn has_inner_apostrophe(word: &str) -> bool {
+    let parts = word.split_once(['\'', '’', 'ʼ']);
+    parts.is_some_and(|(before, behind)| before.ends_with(is_of_other_script) && behind.starts_with(is_of_other_script))
+}
+
+/// Letters of Ukrainian that Russian does not have.
+const UKRAINIAN: &str = "іїєґ";
+
 /// Returns `true` if a text has letters that a language in Cyrillic script does not have. Short texts in these
 /// languages resemble each other.
 fn has_foreign_letters(language: Lang, text: &str) -> bool {
@@ -384,7 +439,7 @@ fn has_foreign_accents(language: Lang, text: &str) -> bool {
 /// Returns `true` if a text has none of the letters that nearly every sentence of the language has.
 fn lacks_own_letters(language: Lang, text: &str) -> bool {
     match language {
-        Lang::Ukr => !are_usual("іїєґ", text),
+        Lang::Ukr => !are_usual(UKRAINIAN, text) && !text.split_whitespace().any(has_inner_apostrophe),
         Lang::Bel => !are_usual("іў", text),
         _ => false,
     }
@@ -677,7 +732,20 @@ mod tests {
             ("ce gătim pentru 6, doi copii", "vineri la mine la cină\naduc vin", "eng", None),
             ("mit főzzek ma este?", "pénteken jöttök?\nigen", "eng", None),
             ("hva skal vi lage til middag", "fredag hos meg", "eng", None),
-            ("а на двох вистачить?", "привіт\nвечеря о шостій", "eng", None),
+            ("а на двох вистачить?", "привіт\nвечеря о шостій", "eng", Some("Ukrainian")),
+            ("а на двох?", "вечеря в п'ятницю\nпорадь 3 ресторани", "eng", Some("Ukrainian")),
+            ("а парковка?", "вечеря в п'ятницю\nпорадь 3 ресторани", "rus", Some("Ukrainian")),
+            ("где это?", "вечеря в п'ятницю\nпорадь 3 ресторани", "ukr", Some("Russian")),
+            ("коротше", "порадь 3 ресторани", "eng", None),
+            ("а парковка?", "ужин в пятницу\nпосоветуй 3 ресторана", "rus", Some("Russian")),
+            ("а парковка?", "когда ужин?\nв восемь", "eng", Some("Russian")),
+            ("взяла, 28-го о 22:45", "я! але лише верхні", "eng", Some("Ukrainian")),
+            ("què puc cuinar avui?", "bon dia", "eng", None),
+            ("i sense carn?", "divendres sopar a casa\nporto vi", "eng", None),
+            ("sta da kuvam danas?", "cao", "eng", None),
+            ("anna resepti", "moi\nmitä laitan tänään ruoaksi?", "eng", None),
+            ("e domani?", "ciao", "eng", Some("Italian")),
+            ("anna retsept", "tere\nmida täna süüa teha?", "eng", Some("Estonian")),
             ("schreib eine einladung", "fest am samstag um 8", "eng", Some("German")),
         ] {
             assert_eq!(of(question, talk, chat), expected, "{question}");
