@@ -201,10 +201,14 @@ pub fn sentences(line: &str) -> Vec<String> {
 }
 
 /// Returns `true` if `piece` belongs to the sentence `before`: as its citation, or because `before` ended only with an
-/// abbreviation or a number.
+/// abbreviation or a number. A unit behind a number ends a sentence.
 fn goes_on(before: &str, piece: &str) -> bool {
-    let last = before.trim_end().trim_end_matches('.').rsplit(char::is_whitespace).next().unwrap_or_default();
-    let is_short = last.chars().count() <= 2 || last.chars().all(|c| c.is_ascii_digit());
+    let mut words = before.trim_end().trim_end_matches('.').rsplit(char::is_whitespace);
+    // As in "**2. Mai**".
+    let last = words.next().unwrap_or_default().trim_start_matches(['*', '_', '(']);
+    let mut is_unit = || words.next().is_some_and(|number| number.ends_with(|c: char| c.is_ascii_digit()));
+    let is_number = last.chars().all(|c| c.is_ascii_digit());
+    let is_short = is_number || last.chars().count() <= 2 && !is_unit();
     let starts_with_citation = CITED
         .find(piece)
         .is_some_and(|found| piece[..found.start()].chars().all(|c| c.is_whitespace() || matches!(c, '[' | '(' | '.')));

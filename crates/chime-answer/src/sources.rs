@@ -463,6 +463,19 @@ mod tests {
     }
 
     #[test]
+    fn a_citation_stands_outside_of_a_date() {
+        let talk = ["Timo: probe ist am 2. mai, auftritt am 4. mai"];
+        check_in(&talk, "**2. Mai** Probe\n**4. Mai** Auftritt", "**2. Mai** Probe [source: m1]\n**4. Mai** Auftritt");
+    }
+
+    #[test]
+    fn a_unit_behind_a_number_ends_a_sentence() {
+        let talk = ["Mert: yeni ev arkadaşı lazım, oda 9500", "Selin: sigara içmesin"];
+        let text = "Oda kiralık, 9500 TL. Sigara içilmez, kedi olur.";
+        check_in(&talk, text, "Oda kiralık, 9500 TL [source: m1]. Sigara içilmez, kedi olur.");
+    }
+
+    #[test]
     fn a_short_answer_is_read_with_its_question() {
         check("At 9:40.", "At 9:40 [source: m2].");
     }
