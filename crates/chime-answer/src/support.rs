@@ -199,8 +199,9 @@ impl<'a> Support<'a> {
         Self { sources: prepared, question, asked, weights, embed, is_of_citing_model: false }
     }
 
-    /// Returns the support of an answer by a model that was asked to cite: equal small numbers alone make a message a
-    /// source only if it shares a word with the question. "Boil it for ten minutes" is not from "see you on the 10th".
+    /// Returns the support of an answer by a model that was asked to cite: equal small numbers alone, or a single word,
+    /// make a message a source only if it shares a word with the question. "Boil it for ten minutes" is not from "see you
+    /// on the 10th".
     pub fn of_citing_model(self) -> Self {
         Self { is_of_citing_model: true, ..self }
     }
@@ -296,9 +297,10 @@ impl<'a> Support<'a> {
         let is_word = |word: &&String| source.words.contains(*word) && !has_ascii_digit(word);
         // "9:40" and "4712" are hardly equal by chance.
         let is_telling = |word: &String| source.words.contains(word) && has_ascii_digit(word) && word.len() > 2;
-        let is_about_same = self.asked.is_empty()
-            || words.iter().any(is_telling)
-            || self.asked.iter().chain(&words).any(|word| is_word(&word));
+        // Else one equal word of a list of names or one small number would make a message the source of a suggestion.
+        let is_about_same = words.iter().any(is_telling)
+            || self.asked.iter().any(|word| is_word(&word))
+            || shared > 1 && words.iter().any(|word| is_word(&word));
         says_more && (shared > 1 || 3 * shared >= words.len()) && (is_about_same || !self.is_of_citing_model)
     }
 
@@ -475,6 +477,24 @@ pub mod tests {
         let wine = "how do I get red wine out of a white shirt";
         let support = Support::new(&given, wine, &|_| Vec::new()).of_citing_model();
         assert_eq!(support.likely_source_of("Blot it at once, then use salt and cold water."), None);
+    }
+
+    #[test]
+    fn one_equal_word_or_small_number_is_no_source_of_a_suggestion() {
+        let embedder = Embedder::shipped().expect("the model that ships");
+        let embed = |text: &str| embedder.embed(text);
+        for (message, question, answer, is_source) in [
+            ("Zuza: ja przyjdę o 20", "inne", "**Just One** – 20 minut", false),
+            ("Zuza: ja przyjdę o 20", "", "**Just One** – 20 minut", false),
+            ("Zuza: ja przyjdę o 20", "", "Zuza przyjdzie o 20.", true),
+            ("Bob: pizza or thai", "poll please", "Pizza", false),
+            ("Bob: pizza or thai", "do we eat thai", "Pizza.", true),
+            ("Bob: pizza or thai", "", "Pizza or thai.", true),
+        ] {
+            let given = sources(&["Ana: where on friday".to_owned(), message.to_owned()]);
+            let support = Support::new(&given, question, &embed).of_citing_model();
+            assert_eq!(!support.sources_of(answer).is_empty(), is_source, "{question}: {answer}");
+        }
     }
 
     #[test]
