@@ -837,7 +837,7 @@ async fn what_is_not_wanted_excludes_nothing_that_was_listed() {
 }
 
 #[tokio::test]
-async fn bullets_are_counted_anew_below_each_heading() {
+async fn each_heading_starts_the_count_of_bullets_again() {
     let plan = "**Friday**\n- Arrive at six\n- Dinner at Zaap\n**Saturday**\n- Museum\n- City walls\n- Boat trip";
     World::run(async |w| {
         ask(w, "ann", "@bot plan the weekend", plan).await;

@@ -38,7 +38,7 @@ pub struct ChainedAnswer {
     pub trigger: Seq,
     pub created_at: Timestamp,
     pub resolved: FollowUp,
-    /// Things that the answer listed; none if it answered a question about those of an earlier one.
+    /// Things that the answer listed; none if it answered a question about an earlier list.
     pub items: Vec<Item>,
 }
 

@@ -109,7 +109,7 @@ fn entries(lines: &[ListLine<'_>], is_entry: impl Fn(&ListLine<'_>) -> bool) -> 
     let (mut found, mut bullets): (Vec<ListEntry>, u32) = (Vec::new(), 0);
     for line in lines {
         if line.is_heading() {
-            // Below each heading, bullets are counted anew.
+            // Each heading starts the count of bullets again.
             bullets = 0;
         }
         if is_entry(line) && line.indent == level {
