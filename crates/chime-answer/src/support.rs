@@ -199,9 +199,8 @@ impl<'a> Support<'a> {
         Self { sources: prepared, question, asked, weights, embed, is_of_citing_model: false }
     }
 
-    /// Returns the support of an answer by a model that was asked to cite: equal small numbers alone, or a single word,
-    /// make a message a source only if it shares a word with the question. "Boil it for ten minutes" is not from "see you
-    /// on the 10th".
+    /// Returns the support of an answer by a model that was asked to cite: equal small numbers alone make a message a
+    /// source only if it shares a word with the question. "Boil it for ten minutes" is not from "see you on the 10th".
     pub fn of_citing_model(self) -> Self {
         Self { is_of_citing_model: true, ..self }
     }
@@ -297,10 +296,10 @@ impl<'a> Support<'a> {
         let is_word = |word: &&String| source.words.contains(*word) && !has_ascii_digit(word);
         // "9:40" and "4712" are hardly equal by chance.
         let is_telling = |word: &String| source.words.contains(word) && has_ascii_digit(word) && word.len() > 2;
-        // Else one equal word of a list of names or one small number would make a message the source of a suggestion.
+        // One small number makes a message no source of a suggestion, nor does one word if the question has none.
         let is_about_same = words.iter().any(is_telling)
             || self.asked.iter().any(|word| is_word(&word))
-            || shared > 1 && words.iter().any(|word| is_word(&word));
+            || (shared > 1 || !self.asked.is_empty()) && words.iter().any(|word| is_word(&word));
         says_more && (shared > 1 || 3 * shared >= words.len()) && (is_about_same || !self.is_of_citing_model)
     }
 
@@ -487,7 +486,7 @@ pub mod tests {
             ("Zuza: ja przyjdę o 20", "inne", "**Just One** – 20 minut", false),
             ("Zuza: ja przyjdę o 20", "", "**Just One** – 20 minut", false),
             ("Zuza: ja przyjdę o 20", "", "Zuza przyjdzie o 20.", true),
-            ("Bob: pizza or thai", "poll please", "Pizza", false),
+            ("Bob: pizza or thai", "", "Pizza", false),
             ("Bob: pizza or thai", "do we eat thai", "Pizza.", true),
             ("Bob: pizza or thai", "", "Pizza or thai.", true),
         ] {
