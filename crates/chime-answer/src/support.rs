@@ -289,6 +289,8 @@ impl<'a> Support<'a> {
     /// Returns `true` if the source at `place` has two content words of `sentence`, or a third of them, one of which is no
     /// name of a member. One common number proves little, and names alone may be a signature.
     fn shares_words(&self, sentence: &str, place: usize) -> bool {
+        /// To "how many?", "9." is the whole answer.
+        const FEW_WORDS: usize = 2;
         let (words, source) = (content_words(sentence), &self.sources[place]);
         let shared = words.iter().filter(|word| source.words.contains(*word) || source.name.contains(*word)).count();
         let is_name = |word: &String| self.sources.iter().any(|source| source.name.contains(word));
@@ -299,7 +301,8 @@ impl<'a> Support<'a> {
         // One small number makes a message no source of a suggestion, nor does one word if the question has none.
         let is_about_same = words.iter().any(is_telling)
             || self.asked.iter().any(|word| is_word(&word))
-            || (shared > 1 || !self.asked.is_empty()) && words.iter().any(|word| is_word(&word));
+            || (shared > 1 || !self.asked.is_empty()) && words.iter().any(|word| is_word(&word))
+            || self.asked.is_empty() && sentence.split_whitespace().count() <= FEW_WORDS;
         says_more && (shared > 1 || 3 * shared >= words.len()) && (is_about_same || !self.is_of_citing_model)
     }
 
@@ -486,7 +489,8 @@ pub mod tests {
             ("Zuza: ja przyjdę o 20", "inne", "**Just One** – 20 minut", false),
             ("Zuza: ja przyjdę o 20", "", "**Just One** – 20 minut", false),
             ("Zuza: ja przyjdę o 20", "", "Zuza przyjdzie o 20.", true),
-            ("Bob: pizza or thai", "", "Pizza", false),
+            ("Bob: pizza or thai", "", "Pizza", true),
+            ("Bob: we are 9", "how many?", "9.", true),
             ("Bob: pizza or thai", "do we eat thai", "Pizza.", true),
             ("Bob: pizza or thai", "", "Pizza or thai.", true),
         ] {
