@@ -3,7 +3,7 @@
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
 use chime_core::texts::texts;
-use chime_core::trigger::asks_for_poll;
+use chime_core::trigger::{asks_for_poll, is_small_talk};
 use chime_core::{AnswerId, ChatKind, FormattedText, Item, Job, Poll, ReplyTarget, Role, Timestamp, clip};
 use chime_jobs::JobError;
 use chime_store::outbox::{NewReply, Purpose};
@@ -17,7 +17,8 @@ pub(super) async fn send_wanted_poll(
     question: &QuestionContext,
 ) -> Result<bool, JobError> {
     let message = &question.trigger().message;
-    let newest = question.history.recent.iter().max_by_key(|stored| (stored.message.sent_at, stored.seq));
+    let recent = question.history.recent.iter().filter(|stored| !is_small_talk(&stored.message.text));
+    let newest = recent.max_by_key(|stored| (stored.message.sent_at, stored.seq));
     let newest = newest.filter(|stored| stored.message.role == Role::Assistant).map(|stored| stored.message.id);
     let is_wanted = question.chat.chat.kind != ChatKind::Private && asks_for_poll(&question.history.ask);
     let Some(list) = message.reply_to.or(newest).filter(|_| is_wanted) else { return Ok(false) };

@@ -80,7 +80,7 @@ pub fn is_about_bot(ask: &str) -> bool {
 }
 
 /// Returns `true` if `asked` is short enough to have no subject, and `is_known` holds for it in any language.
-fn in_any(asked: &[String], is_known: fn(&LanguagePhrases, &[String]) -> bool) -> bool {
+fn in_any(asked: &[String], is_known: impl Fn(&LanguagePhrases, &[String]) -> bool) -> bool {
     asked.len() <= LONGEST_GENERIC && Languages::shipped().tables.iter().any(|language| is_known(language, asked))
 }
 
@@ -159,7 +159,11 @@ pub fn asks_to_choose(ask: &str) -> bool {
 
 /// Returns `true` if `ask` only asks for a poll of things named before ("make a poll of these").
 pub fn asks_for_poll(ask: &str) -> bool {
-    in_any(&words(ask), LanguagePhrases::asks_for_poll)
+    /// "Poll please" is a wish, "any polls?" is none.
+    const FEW_WORDS: usize = 2;
+    let asked = words(ask);
+    let is_short = asked.len() <= FEW_WORDS && !ask.contains('?');
+    in_any(&asked, |phrases, asked| phrases.asks_for_poll(asked, is_short))
 }
 
 /// Returns `true` if `ask` asks to list or to cancel reminders.

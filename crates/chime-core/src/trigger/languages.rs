@@ -578,11 +578,15 @@ impl LanguagePhrases {
         self.only_asks_by(&self.lists.ideas, asked)
     }
 
-    /// Returns `true` if `asked` asks for a poll of things named before, with no words of its own.
-    pub(super) fn asks_for_poll(&self, asked: &[String]) -> bool {
+    /// Returns `true` if `asked` asks for a poll of things named before, with no words of its own. Unless it `is_short`, it
+    /// needs a word such as "make".
+    pub(super) fn asks_for_poll(&self, asked: &[String], is_short: bool) -> bool {
         let TriggerLists { polls, poll_words, fillers, politeness, pointers, .. } = &self.lists;
         let lists = [polls, poll_words, fillers, politeness, pointers];
-        has_phrase(asked, polls) && is_made_of(asked, |phrase| lists.iter().any(|list| list.contains(phrase)))
+        let wants_one = is_short || has_phrase(asked, poll_words);
+        has_phrase(asked, polls)
+            && wants_one
+            && is_made_of(asked, |phrase| lists.iter().any(|list| list.contains(phrase)))
     }
 
     /// Returns `true` if `asked` chooses from things named before, with no words of its own.
