@@ -851,6 +851,42 @@ async fn each_heading_starts_the_count_of_bullets_again() {
 }
 
 #[tokio::test]
+async fn a_replaced_thing_is_no_longer_meant_by_its_number() {
+    World::run(async |w| {
+        let list = ask(w, "kim", "@bot suggest restaurants", "1. **Forno**\n2. **Bao**\n3. **Seoul Kitchen**").await;
+        ask_back(w, "kim", list.id, "replace 3", "3. **Umi**").await;
+        ask(w, "kim", "@bot how much is the third?", "20.").await;
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("3. Umi") && !prompt.contains("about the item: 3. Seoul Kitchen"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_remark_that_names_a_thing_is_no_question_about_it() {
+    for remark in ["@bot mum has a scarf already, something else", "@bot scarf is too warm, something else for him"] {
+        World::run(async |w| {
+            ask(w, "kim", "@bot suggest presents for mum", "1. **Scarf** – 20 £\n2. **Tea set** – 30 £").await;
+            ask(w, "kim", remark, "1. **Cap**").await;
+            let prompt = last_prompt(w).await;
+            assert!(prompt.contains("Tea set") && !prompt.contains("about the item"), "{remark}: {prompt}");
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn the_last_of_several_sections_is_left_to_the_model() {
+    let plan = "**Friday**\n- Dinner at Zaap\n- Cinema\n**Saturday**\n- Museum\n- City walls\n- Boat trip";
+    World::run(async |w| {
+        ask(w, "ann", "@bot plan the weekend", plan).await;
+        ask(w, "ann", "@bot what's the last one?", "The boat.").await;
+        assert!(!last_prompt(w).await.contains("means"), "{}", last_prompt(w).await);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn one_further_thing_is_told_with_the_list_before() {
     World::run(async |w| {
         ask(w, "kim", "@bot suggest hotels", "1. **Dakota** – 120 £\n2. **Ibis** – 80 £").await;

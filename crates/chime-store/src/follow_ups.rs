@@ -81,15 +81,14 @@ pub fn find(conn: &Reader, answer: AnswerId) -> Result<Option<FollowUp>> {
 }
 
 /// Returns the newest answer of each chain of suggestions in a conversation that lists things, newest first, at most
-/// `limit`. Chains that a member ended by starting over are left out.
+/// `limit`. Lists from before a member started over are left out.
 pub fn newest_lists(conn: &Reader, conversation: Conversation, limit: u32) -> Result<Vec<AnswerId>> {
     conn.all(
         "SELECT max(answer_id) AS newest FROM follow_up
          WHERE chat_key = :chat AND forum_topic_id IS :forum_topic AND items <> '[]' AND NOT EXISTS (
              SELECT 1 FROM follow_up AS later
-             WHERE later.chat_key = :chat AND later.created_at > follow_up.created_at
-             AND later.resolved ->> 'reset' = 'start_over' AND follow_up.chain =
-                 (SELECT chain FROM follow_up AS ended WHERE ended.answer_id = later.resolved ->> 'follows'))
+             WHERE later.chat_key = :chat AND later.forum_topic_id IS :forum_topic
+             AND later.created_at > follow_up.created_at AND later.resolved ->> 'reset' = 'start_over')
          GROUP BY chain ORDER BY newest DESC LIMIT :limit",
         params! { ":chat": conversation.chat, ":forum_topic": conversation.forum_topic, ":limit": limit },
     )

@@ -223,7 +223,7 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
             let counts_list = !mentions.places.is_empty() && !reading.counts_others && reading.unknown <= FEW_UNKNOWN;
             is_near && (names_items || is_whole || counts_list && since == 0)
         }
-        Intent::Ask => names_items && reading.is_question && is_near,
+        Intent::Ask => names_items && reading.is_question && !reading.searches && is_near,
     }
 }
 

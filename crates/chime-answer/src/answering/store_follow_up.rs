@@ -13,8 +13,7 @@ use chime_store::{Writer, answers, consent, follow_ups};
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let FollowUp { frame, .. } = follow_up;
-    let suggests =
-        frame.intent.suggests() || frame.kind.is_some() || follow_up.wants_others || lists_things(&record.text);
+    let suggests = frame.intent.suggests() || frame.kind.is_some() || lists_things(&record.text);
     let mut found = Vec::new();
     if is_answer && follow_up.items.is_empty() && suggests {
         found = items(&record.text, frame.kind.as_deref());
@@ -52,7 +51,10 @@ fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested]) -> bool {
     let is_priced = items.iter().filter(|item| item.price.is_some()).count() > 1;
     let is_told_of_offer = suggested.iter().any(|list| list.frame.is_offer);
     let is_after_offer = is_told_of_offer && !is_of_messages(text, items.len());
-    frame.intent.suggests() || is_priced || (is_after_offer || frame.kind.is_some()) && lists_names(text)
+    frame.intent.suggests()
+        || is_priced
+        || is_after_offer && follow_up.wants_others
+        || (is_after_offer || frame.kind.is_some()) && lists_names(text)
 }
 
 /// Returns the button that makes a poll of the items that the answer `text` in a group suggests, if a poll can hold them.

@@ -257,8 +257,11 @@ impl<'a> TableClassifier<'a> {
         self.is_question() && self.rows.of(PhraseRow::Something).iter().chain(kinds).any(is_behind)
     }
 
+    /// Returns `true` for a question mark, or a question word behind nothing but known words. "Dad has a torch" is no
+    /// question.
     fn is_question(&self) -> bool {
-        has_question_mark(self.ask.text) || self.has(PhraseRow::Question)
+        let is_led_to = |span: &TokenSpan| (0..span.from).all(|at| self.is_filler(at) || self.covers(at));
+        has_question_mark(self.ask.text) || self.rows.of(PhraseRow::Question).iter().any(is_led_to)
     }
 
     /// Returns `true` if the member ends the search so far: with a clause that says nothing else, or at the beginning
@@ -310,7 +313,7 @@ impl<'a> TableClassifier<'a> {
         if self.has(PhraseRow::Talk) && (self.places.is_empty() || !in_play) {
             return Intent::Ask;
         }
-        let continued = || self.about_shown().or_else(|| self.about_person(unknown)).or_else(|| self.more(unknown));
+        let continued = || self.about_shown().or_else(|| self.about_person()).or_else(|| self.more(unknown));
         let continued = in_play.then(continued).flatten();
         continued.unwrap_or_else(|| if self.suggests(unknown) { Intent::Suggest } else { Intent::Ask })
     }
@@ -372,9 +375,9 @@ impl<'a> TableClassifier<'a> {
     }
 
     /// Recognises a search for items by the maker of a shown one.
-    fn about_person(&self, unknown: usize) -> Option<Intent> {
-        let is_alone = unknown == 0 && !self.is_question();
-        let is_by_name = !self.people.is_empty() && (self.asks_for() || !self.kinds.is_empty() || is_alone);
+    fn about_person(&self) -> Option<Intent> {
+        // "The one by Duncan Jones" chooses.
+        let is_by_name = !self.people.is_empty() && (self.asks_for() || self.names_things());
         (self.is_by_pronoun() || is_by_name).then_some(Intent::EntitySearch)
     }
 

@@ -8,19 +8,22 @@ const SINGLE_WORD_CHARS: usize = 4;
 /// A word of a longer title is significant only if it has more characters than this.
 const SIGNIFICANT_CHARS: usize = 3;
 
-/// Returns the items whose titles the question mentions. Only the strongest matches are returned.
+/// Returns the items whose titles the question mentions. Of titles with a word in common, only those of which it has the
+/// most words are returned.
 pub fn mentioned<'i>(ask: &str, items: &'i [Item]) -> Vec<&'i Item> {
     let ask = fold(ask);
-    let mut best: Vec<(&Item, usize)> = Vec::new();
+    let mut found: Vec<(&Item, Vec<String>)> = Vec::new();
     for item in items {
         let Some(words) = mention(&ask, item.title()) else { continue };
-        let is_known = best.iter().any(|(other, _)| fold(other.title()) == fold(item.title()));
-        if !is_known {
-            best.push((item, words));
+        if !found.iter().any(|(other, _)| fold(other.title()) == fold(item.title())) {
+            found.push((item, words));
         }
     }
-    let most = best.iter().map(|(_, words)| *words).max();
-    best.into_iter().filter(|(_, words)| Some(*words) == most).map(|(item, _)| item).collect()
+    let is_weaker = |words: &Vec<String>| {
+        let shares = |other: &Vec<String>| other.len() > words.len() && words.iter().any(|word| other.contains(word));
+        found.iter().any(|(_, other)| shares(other))
+    };
+    found.iter().filter(|(_, words)| !is_weaker(words)).map(|(item, _)| *item).collect()
 }
 
 /// Returns `true` if the question mentions the title of one of the items, or a significant part of it.
@@ -28,8 +31,8 @@ pub fn names_items(ask: &str, items: &[Item]) -> bool {
     !mentioned(ask, items).is_empty()
 }
 
-/// Returns the number of words of the title in a question, if they are enough to mean it.
-fn mention(ask: &str, title: &str) -> Option<usize> {
+/// Returns the words of the title in a question, if they are enough to mean it.
+fn mention(ask: &str, title: &str) -> Option<Vec<String>> {
     let title = fold(title);
     let words: Vec<&str> = title.split(' ').collect();
     let asked: Vec<&str> = ask.split(' ').collect();
@@ -38,14 +41,15 @@ fn mention(ask: &str, title: &str) -> Option<usize> {
         asked.iter().any(|said| *said == word || word.chars().count() > SINGLE_WORD_CHARS && said.starts_with(word))
     };
     if words.len() > 1 && asked.windows(words.len()).any(|window| window == words) {
-        return Some(words.len());
+        return Some(words.into_iter().map(str::to_owned).collect());
     }
     // A short title alone, such as "Dune" or "It", could be any word.
     let chars = if words.len() == 1 { SINGLE_WORD_CHARS } else { SIGNIFICANT_CHARS };
     let significant: Vec<&str> = words.into_iter().filter(|word| word.chars().count() > chars).collect();
-    let hits = significant.iter().filter(|word| has(word)).count();
     let is_telling = significant.len() > 1 || significant.iter().any(|word| word.chars().count() > SINGLE_WORD_CHARS);
-    (is_telling && hits >= significant.len().min(2).max(significant.len() / 2)).then_some(hits)
+    let needed = significant.len().min(2).max(significant.len() / 2);
+    let hits: Vec<String> = significant.into_iter().filter(|word| has(word)).map(str::to_owned).collect();
+    (is_telling && hits.len() >= needed).then_some(hits)
 }
 
 /// Returns `true` if the question has words and a question mark.

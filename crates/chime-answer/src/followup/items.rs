@@ -39,11 +39,16 @@ pub fn only_item(answer: &str, kind: Option<&str>) -> Option<Suggested> {
     (is_named && line::is_name(&found.title)).then(|| Suggested { kind: kind.map(str::to_owned), ..found })
 }
 
-/// Returns `true` if an answer is a list of two or more things, most of them short.
+/// Returns `true` if an answer is a list of things, most of them short, or of one with a number and a name in bold.
 pub fn lists_things(answer: &str) -> bool {
     /// Maximum number of characters of a name.
     const NAME: usize = 60;
-    let found = listed(&line::without_tags(answer), None);
+    let answer = line::without_tags(answer);
+    let found = listed(&answer, None);
+    let is_name = |line: &ListLine<'_>| matches!(line.marker, Marker::Number(_)) && line.text.starts_with("**");
+    if found.len() == 1 {
+        return read_lines(&answer).iter().any(is_name);
+    }
     let short = found.iter().filter(|item| item.title.chars().count() <= NAME).count();
     found.len() >= 2 && 2 * short >= found.len()
 }

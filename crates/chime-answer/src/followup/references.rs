@@ -61,14 +61,14 @@ fn newest_person(shown: &[Item]) -> Option<String> {
 }
 
 /// Returns the items at the positions that the question names, such as "the second". Positions that the list does not
-/// have, or has twice, are ignored.
+/// have are ignored, and all if the list has sections that are counted each.
 pub fn at_places(places: &[(String, ItemPosition)], listed: &[Item]) -> Vec<(Item, Reference)> {
+    if !listed.is_sorted_by(|one, next| one.id.position < next.id.position) {
+        return Vec::new();
+    }
     let found = places.iter().filter_map(|(said, place)| {
         let item = match place {
-            ItemPosition::Nth(nth) => {
-                let mut found = listed.iter().filter(|item| usize::try_from(item.id.position) == Ok(*nth));
-                found.next().filter(|_| found.next().is_none())?
-            }
+            ItemPosition::Nth(nth) => listed.iter().find(|item| usize::try_from(item.id.position) == Ok(*nth))?,
             ItemPosition::Last => listed.last()?,
         };
         Some((item.clone(), reference(said, item.title(), Evidence::Position, SURE)))

@@ -135,7 +135,9 @@ fn about_items(follow_up: &mut FollowUp, ask: &str, reading: &ClassifiedQuestion
         follow_up.frame.intent = Intent::ItemQuestion;
         follow_up.items = found.iter().map(|(item, _)| item.clone()).collect();
     }
-    follow_up.references.extend(found.into_iter().map(|(_, reference)| reference));
+    if follow_up.frame.intent != Intent::Ask {
+        follow_up.references.extend(found.into_iter().map(|(_, reference)| reference));
+    }
 }
 
 /// Resolves the pronoun in "Is that one open on Mondays?" Without a clear target, the model reads the list.

@@ -24,14 +24,16 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
         };
         let mut lines: Vec<String> = lists.iter().flat_map(told).collect();
         // Last, because a token limit cuts the end.
-        let others = lists.iter().flat_map(|list| {
-            let others = excluded(&list.shown, None).into_iter().rev();
-            others.filter(|item| item.id.answer != list.answer)
-        });
-        let others: Vec<Item> = others.collect();
+        let before = |list: &&SuggestedList| {
+            let mut others = excluded(&list.shown, None);
+            others.retain(|item| item.id.answer != list.answer);
+            others.sort_by_key(|item| std::cmp::Reverse(item.id.answer));
+            others
+        };
+        let others: Vec<Item> = lists.iter().flat_map(before).collect();
         if !others.is_empty() {
-            lines.push("also listed:".to_owned());
-            lines.extend(others.iter().map(|item| format!("- {}", one_line(item.title(), VALUE_CHARS))));
+            lines.push("listed before:".to_owned());
+            lines.extend(others.iter().map(|item| one_line(&described(item), VALUE_CHARS)));
         }
         return lines;
     }
