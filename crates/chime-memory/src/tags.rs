@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use crate::words::{self, ContentWord, NounSigns};
-use chime_core::split_words;
 use chime_core::trigger::Languages;
+use chime_core::{Language, WordStemmer, split_words};
 use chime_relevance::context::is_output;
 use chime_relevance::retrieval::is_time_word;
 use chime_store::tags::NewTag;
@@ -52,6 +52,8 @@ pub struct MemberNames {
     words: BTreeSet<String>,
     /// Words that name a member only together, such as `news` and `feed` of "News-Feed".
     wholes: BTreeSet<Vec<String>>,
+    /// Language whose endings names may have.
+    language: Option<Language>,
 }
 
 impl MemberNames {
@@ -76,6 +78,11 @@ impl MemberNames {
         found
     }
 
+    /// Also recognises the names with the endings of `language`: "анны" in Russian.
+    pub fn inflected_in(self, language: Language) -> Self {
+        Self { language: Some(language).filter(|language| words::inflects_names(*language)), ..self }
+    }
+
     /// Adds a name that counts as a whole.
     fn add(&mut self, name: &str) {
         let words = split_words(name).filter(|word| word.chars().count() >= 2).map(str::to_lowercase);
@@ -98,7 +105,18 @@ impl MemberNames {
     /// `u7`.
     fn has(&self, part: &str) -> bool {
         let is_number = part.strip_prefix('u').is_some_and(|digits| digits.parse::<u32>().is_ok());
-        is_number || self.words.contains(part) || part.strip_suffix('s').is_some_and(|name| self.words.contains(name))
+        let is_name = |name: &str| self.words.contains(name);
+        is_number || is_name(part) || part.strip_suffix('s').is_some_and(is_name) || self.has_form(part)
+    }
+
+    fn has_form(&self, part: &str) -> bool {
+        /// With an ending, shorter names could be any word.
+        const NAME_CHARS: usize = 4;
+        let Some(stemmer) = self.language.map(WordStemmer::new) else { return false };
+        let stem = stemmer.stem(part);
+        // The stem alone may be a word: "свет" is light.
+        let is_long = |name: &&String| (NAME_CHARS..=part.chars().count()).contains(&name.chars().count());
+        self.words.iter().filter(is_long).any(|name| stem == **name || stem == stemmer.stem(name))
     }
 }
 
@@ -313,6 +331,14 @@ mod tests {
         check("tags: invoices", expect!["the answer is not the JSON that was asked for"]);
         check(r#"{"tags":[{"tag":"a","conf":2}]}"#, expect!["the answer is not the JSON that was asked for"]);
         check(r#"{"tags":[],"note":"none"}"#, expect!["the answer is not the JSON that was asked for"]);
+    }
+
+    #[test]
+    fn a_name_with_an_ending_is_no_tag() {
+        let answer = r#"{"tags":[{"tag":"дача анны","conf":0.9},{"tag":"свет","conf":0.8}]}"#;
+        let names = MemberNames::of(["Анна", "Света"]).inflected_in(Language::from_code("rus"));
+        let tags = parse(answer, &names).expect("tags");
+        assert_eq!(tags.iter().map(|tag| tag.name.as_str()).collect::<Vec<_>>(), ["дача", "свет"]);
     }
 
     #[test]

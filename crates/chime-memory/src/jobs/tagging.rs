@@ -161,7 +161,11 @@ pub(super) fn plain(summary: &Summary) -> String {
 fn names_of(conn: &Reader, chat: ChatKey) -> chime_store::Result<MemberNames> {
     let members = chats::members(conn, chat)?;
     let names = members.iter().flat_map(|member| [Some(member.name.as_str()), member.username.as_deref()]);
-    Ok(MemberNames::of(names.flatten()))
+    let names = MemberNames::of(names.flatten());
+    Ok(match chats::by_key(conn, chat)? {
+        Some(chat) => names.inflected_in(chat.language),
+        None => names,
+    })
 }
 
 /// Returns tags made without a model. A word is rare if few of `texts`, the chat's newest summaries, contain it.
