@@ -136,66 +136,66 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
     Ok(context_of(asked, list, lists))
 }
 
-/// Follows up on `list` if the question replies to it, starts over, or is clearly a follow-up with nothing but small talk
+/// Follows up on the list `meant` if the question replies to it, starts over, or is clearly a follow-up with nothing but small talk
 /// since. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and the model
 /// decides if one is meant.
-fn context_of(asked: &FollowUpQuestion<'_>, list: EarlierList, others: Vec<EarlierList>) -> FollowUpContext {
-    let reading = read(asked, asked.ask, Some(&list.list.shown));
+fn context_of(asked: &FollowUpQuestion<'_>, meant: EarlierList, others: Vec<EarlierList>) -> FollowUpContext {
+    let reading = read(asked, asked.ask, Some(&meant.list.shown));
     let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
-    let starts_over = reading.start_over && list.since <= starts_over_within;
-    let is_reply = list.list.found_by == FoundBy::Reply;
-    let is_possible = |list: &EarlierList| list.list.frame.is_offer || !reading.intent.suggests();
+    let starts_over = reading.start_over && meant.since <= starts_over_within;
+    let is_reply = meant.list.found_by == FoundBy::Reply;
+    let is_possible = |it: &EarlierList| it.list.frame.is_offer || !reading.intent.suggests();
     let mentions = &reading.mentions;
     let refers = !mentions.places.is_empty() || mentions.item.is_some();
     let refers = refers || reading.is_about_list || reading.asks_which_one;
     // A list of what messages say is mentioned only to a question that refers to it.
-    let is_told = |list: &EarlierList| {
-        let is_meant = refers || !list.is_of_messages || names_items(asked.ask, &list.list.shown);
-        list.since <= TOLD_WITHIN && is_meant
+    let is_told = |it: &EarlierList| {
+        let may_be_meant = refers || !it.is_of_messages || names_items(asked.ask, &it.list.shown);
+        it.since <= TOLD_WITHIN && may_be_meant
     };
-    let is_near = |list: &EarlierList| !asked.is_offline && !is_reply && is_possible(list) && is_told(list);
+    let is_near = |it: &EarlierList| !asked.is_offline && !is_reply && is_possible(it) && is_told(it);
     let near: Vec<EarlierList> = others.into_iter().filter(is_near).collect();
     // If there are several lists, "more" means the newest only if this member asked for suggestions then. A whole wish of
     // another member ("suggest restaurants" after books) begins a new search.
-    let names = names_items(asked.ask, &list.list.shown);
-    let is_newest = if list.is_own {
-        near.is_empty() || list.list.frame.intent.suggests()
+    let names = names_items(asked.ask, &meant.list.shown);
+    let is_newest = if meant.is_own {
+        near.is_empty() || meant.list.frame.intent.suggests()
     } else {
         near.is_empty() && reading.intent != Intent::Suggest
     };
     // A reply to another message is about that one.
     let is_clear = asked.trigger.message.reply_to.is_none()
-        && is_clear_follow_up(&reading, names, list.since, if asked.is_offline { NEXT } else { 0 });
-    let list_end = list.messages.last().copied().filter(|_| list.since <= NEXT);
+        && is_clear_follow_up(&reading, names, meant.since, if asked.is_offline { NEXT } else { 0 });
+    let list_end = meant.messages.last().copied().filter(|_| meant.since <= NEXT);
     let is_wish = is_reply && !reading.has_question_word;
-    if starts_over || (is_possible(&list) || is_wish) && (is_reply || is_clear && (names || is_newest)) {
-        let suggested = vec![list.list.clone()];
-        let (stored, rests_on) = (Some(list.list), list.of_chain);
+    if starts_over || (is_possible(&meant) || is_wish) && (is_reply || is_clear && (names || is_newest)) {
+        let suggested = vec![meant.list.clone()];
+        let (stored, rests_on) = (Some(meant.list), meant.of_chain);
         return FollowUpContext { reading, stored, suggested, rests_on, list_end, ..FollowUpContext::default() };
     }
     let plain = unbound(asked);
     // "Suggest some more films" is a wish of its own only where no film is near.
     let asks_for_more = matches!(reading.intent, Intent::More | Intent::Cheaper | Intent::Budget);
     let is_new_wish = !asks_for_more && plain.reading.intent.suggests();
-    let is_told = is_reply || is_told(&list);
+    let is_told = is_reply || is_told(&meant);
     let list_end = list_end.filter(|_| is_told);
     let chooses = reading.asks_which_one || asks_to_choose(asked.ask);
-    let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == list.list.frame.kind);
-    let told: Vec<EarlierList> = is_told.then_some(list).into_iter().chain(near).collect();
+    let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == meant.list.frame.kind);
+    let told: Vec<EarlierList> = is_told.then_some(meant).into_iter().chain(near).collect();
     if told.is_empty() || is_new_wish && !asked.is_offline {
         return plain;
     }
     let wants_others = asks_for_more || reading.not_that && !reading.is_question;
     let reading = if asks_for_more { reading } else { plain.reading };
     let mut found = FollowUpContext { reading, list_end, asks_which_one, wants_others, ..FollowUpContext::default() };
-    for list in told {
+    for EarlierList { list, of_chain, .. } in told {
         // A list that was written again is shown once.
         let has_all = |other: &SuggestedList| {
-            list.list.items.iter().all(|item| repeats_title(&item.shown, other.items.iter().map(Item::title)))
+            list.items.iter().all(|item| repeats_title(&item.shown, other.items.iter().map(Item::title)))
         };
         if !found.suggested.iter().any(has_all) {
-            found.rests_on.extend(list.of_chain);
-            found.suggested.push(list.list);
+            found.rests_on.extend(of_chain);
+            found.suggested.push(list);
         }
     }
     found
@@ -227,11 +227,11 @@ fn is_clear_follow_up(reading: &ClassifiedQuestion, names_items: bool, since: us
     }
 }
 
-/// Returns [`EarlierList::since`] of the list `stored`, which `messages` show.
+/// Returns [`EarlierList::since`] of a list, which the messages `shown_by` show.
 fn talk_since(
     conn: &Reader,
     asked: &FollowUpQuestion<'_>,
-    stored: &SuggestedList,
+    list: &SuggestedList,
     shown_by: &BTreeSet<Seq>,
 ) -> chime_store::Result<usize> {
     let trigger = asked.trigger.seq;
@@ -250,12 +250,12 @@ fn talk_since(
             let answer = outbox::by_message(conn, message.chat, message.id)?.and_then(|part| part.answer);
             let follow_up = answer.map_or(Ok(None), |answer| follow_ups::find(conn, answer))?;
             // An answer about the list brings the talk back to it.
-            if follow_up.is_some_and(|it| it.follows == Some(stored.answer)) {
+            if follow_up.is_some_and(|it| it.follows == Some(list.answer)) {
                 since = 0;
             }
-        } else if !is_small_talk(&message.text) && !asks_about(asked, &message.text, &stored.shown) {
+        } else if !is_small_talk(&message.text) && !asks_about(asked, &message.text, &list.shown) {
             let parent = message.reply_to.map_or(Ok(None), |id| outbox::by_message(conn, message.chat, id))?;
-            let is_reply = parent.and_then(|part| part.answer) == Some(stored.answer);
+            let is_reply = parent.and_then(|part| part.answer) == Some(list.answer);
             since += usize::from(!is_reply);
         }
     }
@@ -265,9 +265,12 @@ fn talk_since(
 /// Returns `true` if a text asks the bot about the list of `shown` items ("which is the cheapest?"), or about what was
 /// said before ("thoughts?").
 fn asks_about(asked: &FollowUpQuestion<'_>, text: &str, shown: &[Item]) -> bool {
+    if !calls_bot(text) {
+        return false;
+    }
     let reading = read(asked, &without_names(text), Some(shown));
     let is_about_list = reading.asks_which_one || reading.is_about_list || reading.not_that;
-    calls_bot(text) && (is_generic(text) || is_about_list || reading.intent.needs_suggestion())
+    is_generic(text) || is_about_list || reading.intent.needs_suggestion()
 }
 
 /// Returns a text without the words that mention somebody.
@@ -366,9 +369,7 @@ fn load(
             messages = shown_by;
         }
     }
-    if frame.wanted.len() > MAX_WISHES {
-        frame.wanted.drain(1..=frame.wanted.len() - MAX_WISHES);
-    }
+    keep_most(&mut frame.wanted);
     let is_own = chain.iter().any(|it| it.asked_by == asked.trigger.message.sender.id);
     let items = list.items.clone();
     let last_item = chain.last().and_then(|newest| match newest.resolved.items.as_slice() {
@@ -389,6 +390,13 @@ fn load(
     let list = SuggestedList { answer, found_by, asked_by, frame, items, shown, last_item };
     let since = talk_since(conn, asked, &list, &messages)?;
     Ok(Some(EarlierList { list, is_own, is_of_messages, messages, of_chain, since }))
+}
+
+/// Keeps the first wish and the newest ones.
+fn keep_most(wanted: &mut Vec<String>) {
+    if wanted.len() > MAX_WISHES {
+        wanted.drain(1..=wanted.len() - MAX_WISHES);
+    }
 }
 
 /// Returns the question of an answer and, if it has a list, the messages that show it.
@@ -502,5 +510,23 @@ fn log(context: &FollowUpContext, follow_up: &FollowUp) {
     let shown = context.stored.as_ref().map_or(0, |stored| stored.shown.len());
     if shown > excluded.len() && reset.is_none() {
         count("excluded_over_limit");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_newest_wishes_are_kept() {
+        let mut wanted: Vec<String> = (0..=MAX_WISHES + 1).map(|n| format!("more {n}")).collect();
+        keep_most(&mut wanted);
+        assert_eq!(wanted.len(), MAX_WISHES);
+        assert_eq!(
+            (wanted[0].as_str(), wanted[1].as_str(), wanted[MAX_WISHES - 1].as_str()),
+            ("more 0", "more 3", "more 9")
+        );
+        keep_most(&mut wanted);
+        assert_eq!(wanted.len(), MAX_WISHES);
     }
 }
