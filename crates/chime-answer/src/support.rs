@@ -298,7 +298,8 @@ impl<'a> Support<'a> {
         let is_word = |word: &&String| source.words.contains(*word) && !has_ascii_digit(word);
         // "9:40" and "4712" are hardly equal by chance.
         let is_telling = |word: &String| source.words.contains(word) && has_ascii_digit(word) && word.len() > 2;
-        // One small number makes a message no source of a suggestion, nor does one word if the question has none.
+        // One small number makes a message no source of a suggestion, nor does one word if the question has none, unless it
+        // is the answer.
         let is_about_same = words.iter().any(is_telling)
             || self.asked.iter().any(|word| is_word(&word))
             || (shared > 1 || !self.asked.is_empty()) && words.iter().any(|word| is_word(&word))
@@ -482,7 +483,7 @@ pub mod tests {
     }
 
     #[test]
-    fn one_equal_word_or_small_number_is_no_source_of_a_suggestion() {
+    fn one_small_number_is_no_source_of_a_suggestion_but_of_an_answer() {
         let embedder = Embedder::shipped().expect("the model that ships");
         let embed = |text: &str| embedder.embed(text);
         for (message, question, answer, is_source) in [
