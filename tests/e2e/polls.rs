@@ -125,6 +125,10 @@ async fn a_wish_for_a_poll_of_a_list_is_fulfilled_without_the_model() {
         w.settled().await;
         let tag = w.say("bob", "@bot make a poll of these");
         assert_eq!(w.answer_to(tag).await.content, expected, "right after the list");
+        w.settled().await;
+        w.telegram.edit(w.chat, tag, "@bot make a poll of these, please", w.clock.now());
+        w.telegram.edit(w.chat, tag, "@bot which of these is the longest?", w.clock.now());
+        w.settled().await;
         w.say("bob", "I am late, start without me");
         let tag = w.reply("bob", list.id, "@bot Umfrage draus machen");
         assert_eq!(w.answer_to(tag).await.content, expected, "in a reply to it");

@@ -2,6 +2,7 @@
 
 use crate::answering::question::QuestionContext;
 use crate::answering::services::Services;
+use crate::answering::unanswered::close;
 use chime_core::texts::texts;
 use chime_core::trigger::{asks_for_poll, is_small_talk};
 use chime_core::{AnswerId, ChatKind, FormattedText, Item, Job, Poll, ReplyTarget, Role, Timestamp, clip};
@@ -10,12 +11,20 @@ use chime_store::outbox::{NewReply, Purpose};
 use chime_store::{Priority, Writer, follow_ups, jobs, outbox};
 
 /// Sends a poll of the things in an answer, and ends the job, if the question only asks for that: in a reply to the answer
-/// or right after it. Returns `false` for other questions, and if the answer lists too few things or too many.
+/// or right after it. A question that has got its poll is answered, whatever it is edited to. Returns `false` for other
+/// questions, and if the answer lists too few things or too many.
 pub(super) async fn send_wanted_poll(
     services: &Services,
     job: &Job,
     question: &QuestionContext,
 ) -> Result<bool, JobError> {
+    let key = format!("{}:poll", job.payload.reply_key());
+    let known = key.clone();
+    if services.base.store.read(move |conn| outbox::unsent_parts(conn, &known)).await?.is_some() {
+        // The question was edited after its poll was made.
+        close(services, job, Vec::new()).await?;
+        return Ok(true);
+    }
     let message = &question.trigger().message;
     let recent = question.history.recent.iter().filter(|stored| !is_small_talk(&stored.message.text));
     let newest = recent.max_by_key(|stored| (stored.message.sent_at, stored.seq));
@@ -28,7 +37,7 @@ pub(super) async fn send_wanted_poll(
     let send = move |tx: &Writer<'_>| {
         let answer = outbox::by_message(tx, to.chat, list)?.and_then(|part| part.answer);
         let is_sent = match answer {
-            Some(answer) => add_poll(tx, answer, payload.reply_key(), to, title, now)?,
+            Some(answer) => add_poll(tx, answer, key, to, title, now)?,
             None => false,
         };
         if is_sent {
