@@ -677,7 +677,7 @@ async fn books_without_model(w: &mut World) {
 #[tokio::test]
 async fn without_a_model_the_suggested_items_that_fit_are_shown() {
     // The question, and the items that the answer shows and does not show.
-    let cases: [(&str, &[&str], &[&str]); 11] = [
+    let cases: [(&str, &[&str], &[&str]); 14] = [
         ("@bot cheaper", &["The Hobbit", "Solaris"], &["Dune"]),
         ("@bot under 11", &["Solaris"], &["The Hobbit", "Dune"]),
         ("@bot how much is the hobbit?", &["The Hobbit", "12 EUR"], &["Solaris"]),
@@ -686,6 +686,9 @@ async fn without_a_model_the_suggested_items_that_fit_are_shown() {
         ("@bot what about the second one?", &["Dune"], &["Solaris"]),
         ("@bot something by Tolkien", &["The Hobbit"], &["Solaris"]),
         ("@bot not that one", &["The Hobbit", "Dune", "Solaris"], &[]),
+        ("@bot 2?", &["Dune"], &["Solaris"]),
+        ("@bot the first two", &["The Hobbit", "Dune", "Solaris"], &["Carl", "train"]),
+        ("@bot the hobbit one", &["The Hobbit"], &["Dune", "Carl", "train"]),
         ("@bot something shorter", &["The Hobbit", "Dune", "Solaris"], &["train"]),
         ("@bot for my niece", &["The Hobbit", "Dune", "Solaris"], &["Carl", "train"]),
         ("@bot which one does Carl already own?", &["The Hobbit", "He has Dune"], &["train"]),
@@ -981,6 +984,60 @@ async fn a_reply_goes_on_with_a_suggestion_whatever_was_said_since() {
         let first =
             w.read_store(move |conn| Ok(outbox::by_message(conn, chat, id)?.and_then(|part| part.answer))).await;
         assert_eq!(before, first);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn everyday_wishes_open_a_list() {
+    for (question, answer, titles) in [
+        (
+            "@bot need a dentist near the station",
+            "1. **Dr. Tamm** – Kopli 12, two minutes away\n2. **City Dental** – open on Saturdays",
+            vec!["Dr. Tamm", "City Dental"],
+        ),
+        (
+            "@bot where could we have dinner on friday? under 30",
+            "You could try Lido in the old town, or Da Marco by the river, about 25 €.",
+            vec!["Lido", "Da Marco"],
+        ),
+        ("@bot we're five on saturday and like strategy games", "Concordia: five players, no dice.", vec!["Concordia"]),
+        ("@bot a podcast for the drive?", "Try In Our Time from the BBC.", vec!["In Our Time"]),
+        (
+            "@bot was könnten wir Papa schenken?",
+            "Wie wäre es mit einem Tag in der Therme Erding? Oder probiert Bosch Easy.",
+            vec!["Tag in der Therme Erding", "Bosch Easy"],
+        ),
+        ("@bot who has the key?", "Ben has it, Ana saw him on Friday.", vec![]),
+        ("@bot how do I mute this chat?", "Open the menu and choose Mute.", vec![]),
+    ] {
+        World::run(async |w| {
+            w.say("ben", "I'm back from the lake");
+            let sent = ask(w, "ann", question, answer).await;
+            let (chat, id) = (sent.chat, sent.id);
+            let found = w.read_store(move |conn| {
+                let answer = outbox::by_message(conn, chat, id)?.and_then(|part| part.answer);
+                answer.map_or(Ok(Vec::new()), |answer| follow_ups::items_of(conn, answer))
+            });
+            let found: Vec<String> = found.await.iter().map(|item| item.title().to_owned()).collect();
+            assert_eq!(found, titles, "{question}");
+            if !titles.is_empty() {
+                ask(w, "ann", "@bot not that one, something else", "1. **Azul** – tiles").await;
+                let prompt = last_prompt(w).await;
+                assert!(prompt.contains("already suggested, not to be suggested again"), "{prompt}");
+            }
+        })
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn the_model_may_ask_who_is_meant() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest a book", "1. **Stoner** – quiet\n2. **Dune** – long").await;
+        ask(w, "ann", "@bot more by him", "By whom? Stoner is by John Williams, Dune by Frank Herbert.").await;
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("2. Dune") && prompt.contains("if you cannot tell which of them or whom"), "{prompt}");
     })
     .await;
 }

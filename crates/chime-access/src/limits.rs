@@ -15,7 +15,7 @@ const SAY_AGAIN_AFTER: Duration = Duration::from_mins(1);
 
 /// Limit on a member's commands and presses to which no other limit applies, since admins must not lose one. Nobody who
 /// uses them reaches it.
-pub const CONTROLS: RateLimit = RateLimit { triggers: 20, per: Duration::from_mins(1) };
+pub const CONTROLS: RateLimit = RateLimit { triggers: 60, per: Duration::from_mins(1) };
 
 /// Times of the recently admitted triggers, in any order, and the last refusals that were explained in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

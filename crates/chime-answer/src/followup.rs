@@ -16,8 +16,10 @@ mod tables;
 mod words;
 
 pub use classify::{ClassifiedQuestion, ClassifierInput, classify};
-pub use item_question::names_items;
-pub use items::{is_of_messages, items, lists_names, lists_things, offers_choice, only_item, repeats_title};
+pub use item_question::{item_with_word, names_items};
+pub use items::{
+    is_of_messages, items, items_of_offers, lists_names, lists_things, offers_choice, only_item, repeats_title,
+};
 pub use resolve::{answered, choose, excluded, resolve};
 pub use tables::FollowUpTables;
 pub use words::fold;

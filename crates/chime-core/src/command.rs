@@ -9,28 +9,28 @@ macro_rules! commands {
     ($with:ident) => {
         $with! {
             Ask = "ask", explain_answer, OursWhenBare, Limited;
-            Why = "why", explain_answer, OursWhenBare, Setting;
-            Concepts = "concepts", list_concepts, OursWhenBare, Limited;
+            Why = "why", explain_answer, OursWhenBare, Controls;
+            Concepts = "concepts", list_concepts, OursWhenBare, Controls;
             Privacy = "privacy", explain_privacy, NeedsOurName, OwnData;
             Forget = "forget", forget_on_request, OursWhenBare, OwnData;
             Optout = "optout", opt_out, OursWhenBare, OwnData;
             Optin = "optin", opt_in, OursWhenBare, OwnData;
-            Memory = "memory", remember, OursWhenBare, Setting;
-            Export = "export", export, OursWhenBare, Setting;
-            Topics = "topics", topics, OursWhenBare, Setting;
+            Memory = "memory", remember, OursWhenBare, Controls;
+            Export = "export", export, OursWhenBare, Controls;
+            Topics = "topics", topics, OursWhenBare, Controls;
             Recap = "recap", recap, OursWhenBare, Limited;
-            Note = "note", note, OursWhenBare, Setting;
-            Notes = "notes", list_notes, OursWhenBare, Limited;
-            Settings = "settings", show_settings, NeedsOurName, Setting;
-            Usage = "usage", show_usage, NeedsOurName, Limited;
-            New = "new", start_session, NeedsOurName, Limited;
+            Note = "note", note, OursWhenBare, Controls;
+            Notes = "notes", list_notes, OursWhenBare, Controls;
+            Settings = "settings", show_settings, NeedsOurName, Controls;
+            Usage = "usage", show_usage, NeedsOurName, Controls;
+            New = "new", start_session, NeedsOurName, Controls;
             Search = "search", search, OursWhenBare, Limited;
-            Remind = "remind", remind, OursWhenBare, Limited;
-            Reminders = "reminders", list_reminders, OursWhenBare, Limited;
-            Decisions = "decisions", list_decisions, OursWhenBare, Limited;
-            Open = "open", list_open, OursWhenBare, Limited;
-            Help = "help", help, NeedsOurName, Setting;
-            Start = "start", help, NeedsOurName, Setting;
+            Remind = "remind", remind, OursWhenBare, Controls;
+            Reminders = "reminders", list_reminders, OursWhenBare, Controls;
+            Decisions = "decisions", list_decisions, OursWhenBare, Controls;
+            Open = "open", list_open, OursWhenBare, Controls;
+            Help = "help", help, NeedsOurName, Controls;
+            Start = "start", help, NeedsOurName, Controls;
             Console = "console", open_console, NeedsOurName, Limited;
             Claim = "claim", welcome_owner, NeedsOurName, Limited;
         }
@@ -49,10 +49,10 @@ pub enum Addressing {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommandLimits {
-    /// Rate limits apply.
+    /// `RATE_LIMIT` applies.
     Limited,
-    /// Rate limits do not apply: the command is for admins and must not be lost, or only explains. It calls no model.
-    Setting,
+    /// Only a limit applies that nobody reaches who types: the command calls no model.
+    Controls,
     /// Concerns the sender's own data. It is handled in private without access to the bot too, even if limits are
     /// reached or it arrives late.
     OwnData,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::followup::show::question;
 use crate::followup::{
-    ClassifiedQuestion, ClassifierInput, answered, choose, classify, fold, is_of_messages, names_items, repeats_title,
-    resolve,
+    ClassifiedQuestion, ClassifierInput, answered, choose, classify, fold, is_of_messages, item_with_word, names_items,
+    repeats_title, resolve,
 };
 use crate::sanitize::{clean_name, one_line};
 use chime_core::texts::notices;
@@ -66,6 +66,8 @@ pub struct FollowUpContext {
     /// `true` if the question seems to be about the things of the likeliest list, although not clearly enough to follow
     /// up on it.
     asks_which_one: bool,
+    /// Things of the likeliest list that an answer without a model shows, because the question has hardly any other words.
+    refers_to: Vec<Item>,
     /// `true` if the question seems to ask for others than those in `suggested`.
     wants_others: bool,
     /// Question with which a member ended the last search for suggestions.
@@ -181,13 +183,15 @@ fn context_of(asked: &FollowUpQuestion<'_>, meant: EarlierList, others: Vec<Earl
     let list_end = list_end.filter(|_| is_told);
     let chooses = reading.asks_which_one || asks_to_choose(asked.ask);
     let asks_which_one = chooses && (reading.kind.is_none() || reading.kind == meant.list.frame.kind);
+    let refers_to = if list_end.is_some() { referred_to(asked.ask, &reading, &meant.list, refers) } else { Vec::new() };
     let told: Vec<EarlierList> = is_told.then_some(meant).into_iter().chain(near).collect();
     if told.is_empty() || is_new_wish && !asked.is_offline {
         return plain;
     }
     let wants_others = asks_for_more || reading.not_that && !reading.is_question;
     let reading = if asks_for_more { reading } else { plain.reading };
-    let mut found = FollowUpContext { reading, list_end, asks_which_one, wants_others, ..FollowUpContext::default() };
+    let mut found =
+        FollowUpContext { reading, list_end, asks_which_one, refers_to, wants_others, ..FollowUpContext::default() };
     for EarlierList { list, of_chain, .. } in told {
         // A list that was written again is shown once.
         let has_all = |other: &SuggestedList| {
@@ -199,6 +203,16 @@ fn context_of(asked: &FollowUpQuestion<'_>, meant: EarlierList, others: Vec<Earl
         }
     }
     found
+}
+
+/// Returns the items that a question just after their list shows without a model: the one that its only own word names
+/// ("the wizard one"), or all if it only refers to some ("the first two").
+fn referred_to(ask: &str, reading: &ClassifiedQuestion, list: &SuggestedList, refers: bool) -> Vec<Item> {
+    match reading.unknown {
+        0 if refers && !reading.not_that => list.items.clone(),
+        1 => item_with_word(ask, &list.items).into_iter().cloned().collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Returns the context of a question that is answered as it is written.
@@ -429,6 +443,9 @@ impl FollowUpContext {
             return None;
         }
         let Some(stored) = &self.stored else {
+            if !self.refers_to.is_empty() {
+                return Some(only(self.refers_to.iter().collect()));
+            }
             let (list, reading) = (follow_up.suggested.first()?, &self.reading);
             let and_after = self.list_end.filter(|_| self.asks_which_one);
             let asks_about_all = reading.is_question && reading.is_about_list && reading.unknown <= UNKNOWN;
@@ -447,7 +464,8 @@ impl FollowUpContext {
         };
         let is_about_items = match frame.intent {
             Intent::Cheaper | Intent::Budget | Intent::EntitySearch | Intent::ItemQuestion => true,
-            Intent::More => self.reading.not_that,
+            // Of "none of these", nothing is left.
+            Intent::More => self.reading.not_that && !self.reading.is_about_list && stored.items.len() > 1,
             Intent::Suggest | Intent::Ask => false,
         };
         let fitting: Vec<&Item> = stored.items.iter().filter(fits).collect();

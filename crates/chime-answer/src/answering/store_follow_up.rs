@@ -1,28 +1,23 @@
 //! Stores the suggestions of an answer, for later questions and for a poll.
 
 use crate::answering::follow_up::count;
-use crate::followup::{is_of_messages, items, lists_names, lists_things, offers_choice, only_item, repeats_title};
+use crate::followup::{
+    is_of_messages, items, items_of_offers, lists_names, lists_things, offers_choice, only_item, repeats_title,
+};
 use chime_core::texts::texts;
-use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq, Suggested};
+use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Frame, Poll, PollButton, Seq, Suggested};
 use chime_store::chats::ChatRow;
 use chime_store::follow_ups::NewFollowUp;
 use chime_store::{Writer, answers, consent, follow_ups};
 
-/// Returns the follow-up record to store with an answer, with the items that the answer suggests: the items of any list
-/// count. `None` if there is nothing to store.
-pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollowUp> {
+/// Returns the follow-up record to store with an answer, with the items that the answer suggests. `asks` tells that the
+/// question has a question word, such as "who". `None` if there is nothing to store.
+pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp, asks: bool) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
-    let FollowUp { frame, .. } = follow_up;
-    let suggests = frame.intent.suggests() || frame.kind.is_some() || lists_things(&record.text);
-    let mut found = Vec::new();
-    if is_answer && follow_up.items.is_empty() && suggests {
-        found = items(&record.text, frame.kind.as_deref());
-        if found.is_empty() && frame.intent.suggests() {
-            found.extend(only_item(&record.text, frame.kind.as_deref()));
-        }
-    }
+    let is_read = is_answer && follow_up.items.is_empty();
+    let found = if is_read { suggested(&record.text, &follow_up.frame) } else { Vec::new() };
     let mut resolved = follow_up.clone();
-    resolved.frame.is_offer = !found.is_empty() && is_offer(&record.text, follow_up, &found);
+    resolved.frame.is_offer = !found.is_empty() && is_offer(&record.text, follow_up, &found, asks);
     if !follow_up.needs_prompt_slot() && found.is_empty() {
         return None;
     }
@@ -40,28 +35,50 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp) -> Option<NewFollow
     })
 }
 
-/// Returns `true` if an answer that lists `items` offers things to choose from: suggestions were asked for, things of a
-/// kind or with prices are listed, or names that no message has for a question after another offer. The steps of a recipe
-/// are no offer.
-fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested]) -> bool {
+/// Returns the items that an answer suggests. The items of any list count; names in sentences only if a kind of thing or
+/// suggestions were asked for, or if the answer offers them ("try Lido") and cites no message.
+fn suggested(text: &str, frame: &Frame) -> Vec<Suggested> {
+    let kind = frame.kind.as_deref();
+    if frame.intent.suggests() || kind.is_some() {
+        let found = items(text, kind);
+        return if found.is_empty() { only_item(text, kind).into_iter().collect() } else { found };
+    }
+    match lists_things(text) {
+        true => items(text, kind),
+        false if is_of_messages(text, 1) => Vec::new(),
+        false => items_of_offers(text),
+    }
+}
+
+/// Returns `true` if an answer that suggests `items` offers things to choose from: suggestions or things of a kind were
+/// asked for, things with prices are listed, or names that are not from messages. The steps of a recipe are no offer,
+/// nor is a list for a question such as "who brings what?".
+fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested], asks: bool) -> bool {
     let FollowUp { frame, suggested, .. } = follow_up;
     if frame.kind.as_deref() == Some("recipe") {
         return lists_names(text);
     }
-    let is_priced = items.iter().filter(|item| item.price.is_some()).count() > 1;
-    let is_told_of_offer = suggested.iter().any(|list| list.frame.is_offer);
-    let is_after_offer = is_told_of_offer && !is_of_messages(text, items.len());
+    let is_after_offer = suggested.iter().any(|list| list.frame.is_offer);
+    let is_own = !is_of_messages(text, items.len());
+    // Sentences have items only if they offer them.
+    let is_prose = !lists_things(text);
     frame.intent.suggests()
-        || is_priced
-        || is_after_offer && follow_up.wants_others
-        || (is_after_offer || frame.kind.is_some()) && lists_names(text)
+        || has_prices(items)
+        || is_own && (is_prose || is_after_offer && follow_up.wants_others)
+        || (is_own && (is_after_offer || !asks) || frame.kind.is_some()) && lists_names(text)
+}
+
+fn has_prices(items: &[Suggested]) -> bool {
+    items.iter().filter(|item| item.price.is_some()).count() > 1
 }
 
 /// Returns the button that makes a poll of the items that the answer `text` in a group suggests, if a poll can hold them.
 /// Other lists, such as of tasks, are no choice.
 pub fn poll_button(text: &str, taken: Option<&NewFollowUp>, chat: &ChatRow) -> Vec<Vec<Button>> {
     let is_choice = |taken: &&NewFollowUp| {
-        let is_offer = taken.resolved.frame.is_offer || offers_choice(text);
+        let NewFollowUp { resolved: FollowUp { frame, .. }, items, .. } = taken;
+        let is_asked_for = frame.intent.suggests() || frame.kind.is_some();
+        let is_offer = frame.is_offer && (is_asked_for || has_prices(items)) || offers_choice(text);
         is_offer && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
     };
     let taken = taken.filter(is_choice);

@@ -422,13 +422,14 @@ impl<'a> TableClassifier<'a> {
     }
 }
 
-/// Returns the places in the list that are written as a number: "#2", "№ 2".
+/// Returns the places in the list that are written as a number: "#2", "№ 2", and "2?" without other words.
 fn numbered(ask: &ClassifierInput<'_>, tokens: &[FoldedToken]) -> Vec<(TokenSpan, ItemPosition)> {
     let items = ask.shown.map_or(0, <[Item]>::len);
     let place = |(at, token): (usize, &FoldedToken)| {
         let before = ask.text.get(..token.start)?.trim_end();
         let number = token.word.parse().ok().filter(|number| (1..=items).contains(number))?;
-        before.ends_with(['#', '№']).then_some((TokenSpan { from: at, to: at + 1 }, ItemPosition::Nth(number)))
+        let is_place = before.ends_with(['#', '№']) || tokens.len() == 1;
+        is_place.then_some((TokenSpan { from: at, to: at + 1 }, ItemPosition::Nth(number)))
     };
     tokens.iter().enumerate().filter_map(place).collect()
 }

@@ -31,6 +31,18 @@ pub fn names_items(ask: &str, items: &[Item]) -> bool {
     !mentioned(ask, items).is_empty()
 }
 
+/// Returns the only item whose title has a significant word of the question.
+pub fn item_with_word<'i>(ask: &str, items: &'i [Item]) -> Option<&'i Item> {
+    let asked = tokens(ask);
+    let has = |item: &&Item| {
+        let title = tokens(item.title());
+        let is_said = |word: &str| word.chars().count() > SIGNIFICANT_CHARS && asked.iter().any(|it| it.word == word);
+        title.iter().any(|token| is_said(&token.word))
+    };
+    let mut found = items.iter().filter(has);
+    found.next().filter(|_| found.next().is_none())
+}
+
 /// Returns the words of the title in a question, if they are enough to mean it.
 fn mention(ask: &str, title: &str) -> Option<Vec<String>> {
     let title = fold(title);

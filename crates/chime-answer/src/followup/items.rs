@@ -18,8 +18,18 @@ pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
         .into_iter()
         .map(|read| read(&answer, kind))
         .find(|found| !found.is_empty());
+    without_repetitions(found.unwrap_or_default(), kind)
+}
+
+/// Returns the items that an answer in sentences offers with words such as "try", whatever was asked.
+pub fn items_of_offers(answer: &str) -> Vec<Suggested> {
+    let answer = line::without_tags(answer);
+    without_repetitions(prose::offered(&answer, None), None)
+}
+
+fn without_repetitions(found: Vec<Suggested>, kind: Option<&str>) -> Vec<Suggested> {
     let mut items: Vec<Suggested> = Vec::new();
-    for item in found.unwrap_or_default() {
+    for item in found {
         if !items.iter().any(|other| fold(&other.title) == fold(&item.title)) {
             items.push(Suggested { kind: kind.map(str::to_owned), ..item });
         }

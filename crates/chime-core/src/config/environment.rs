@@ -12,8 +12,9 @@ const FILE: &str = ".env";
 /// Stands for `$` while dotenvy parses, which would replace `$NAME` with a variable. A character for private use.
 const DOLLAR: char = '\u{f0024}';
 
-/// Variables from which the HTTP client takes its proxy, and the schemes that it knows.
-const PROXIES: [&str; 6] = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+/// Variables from which the HTTP client takes its proxy for `https`, the first one that is set, and the schemes that it
+/// knows.
+const PROXIES: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
 const PROXY_SCHEMES: [&str; 6] = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"];
 
 /// Parsed `.env` file, and overrides. Does not write to the process environment, which is unsafe while other threads
@@ -58,7 +59,7 @@ impl Environment {
             (None, Some(value)) => Some(value.to_string_lossy().into_owned()),
             (None, None) => self.from_file.get(name).cloned(),
         })
-        .with_problems(self.problems.clone())
+        .with_problems(self.problems.iter().cloned().chain(unusable_proxy(|name| std::env::var(name).ok())).collect())
         .with_file(self.names_from_file(), self.without_file.clone())
     }
 
@@ -67,13 +68,12 @@ impl Environment {
         self.from_file.keys().filter(|name| !is_overridden(name)).cloned().collect()
     }
 
-    /// Returns warnings about unknown names in the file, about values in quotes, and about proxies that are not used.
+    /// Returns warnings about unknown names in the file and about values in quotes.
     pub fn warnings(&self) -> Vec<Warning> {
         let unread = self.from_file.keys().filter(|name| !is_read(name)).map(|name| unread(name));
         let settings = self.settings();
         let quoted = KEYS.iter().filter(|key| settings.raw(key).is_some_and(|value| is_quoted(&value))).map(quoted);
-        let proxies = PROXIES.iter().filter_map(|name| unused_proxy(name, std::env::var_os(name)?.to_str()?));
-        unread.chain(quoted).chain(proxies).collect()
+        unread.chain(quoted).collect()
     }
 
     fn parse(text: &str) -> Self {
@@ -174,15 +174,19 @@ fn unread(name: &str) -> Warning {
     Warning { name: name.to_owned(), what: "stands in .env and is no setting of Chime".to_owned(), remedy }
 }
 
-/// Builds the warning about a proxy whose scheme the HTTP client does not know, so that it connects without a proxy.
-/// The value may contain a password.
-fn unused_proxy(name: &str, value: &str) -> Option<Warning> {
+/// Returns the problem with the proxy in the variables that `read` returns, if the HTTP client does not know its scheme
+/// and would connect without it. The value may contain a password.
+fn unusable_proxy(read: impl Fn(&str) -> Option<String>) -> Option<Problem> {
+    let (name, value) =
+        PROXIES.iter().find_map(|name| Some((*name, read(name).filter(|it| !it.trim().is_empty())?)))?;
     let (scheme, _) = value.trim().split_once("://")?;
     let is_known = PROXY_SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme));
-    (!is_known).then(|| Warning {
+    (!is_known).then(|| Problem {
         name: name.to_owned(),
-        what: "names a proxy that is not used: its scheme is unknown".to_owned(),
-        remedy: format!("begin it with one of {}://", PROXY_SCHEMES.join("://, ")),
+        read: Some(format!("`{scheme}://…`")),
+        allowed: format!("a proxy that begins with {}://", PROXY_SCHEMES.join("://, ")),
+        example: format!("{name}=socks5h://127.0.0.1:1080"),
+        hint: None,
     })
 }
 
@@ -238,12 +242,18 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_with_an_unknown_scheme_is_named() {
+    fn a_proxy_with_an_unknown_scheme_is_refused() {
+        let found = |set: &[(&str, &str)]| {
+            let value = |name: &str| set.iter().find(|(it, _)| *it == name).map(|(_, value)| (*value).to_owned());
+            unusable_proxy(value).map(|found| found.to_string())
+        };
         for value in ["http://h:1", "SOCKS5h://u:p@h", "h:3128", ""] {
-            assert_eq!(unused_proxy("ALL_PROXY", value), None, "{value}");
+            assert_eq!(found(&[("ALL_PROXY", value)]), None, "{value}");
         }
-        let warned = unused_proxy("ALL_PROXY", "gopher://u:secret@h").expect("a warning");
-        assert!(warned.remedy.contains("socks5h://") && !format!("{warned:?}").contains("secret"), "{warned:?}");
+        assert_eq!(found(&[("all_proxy", "socks://h:1080"), ("HTTPS_PROXY", "http://h:3128")]), None);
+        let refused = found(&[("ALL_PROXY", "socks://u:secret@h")]).expect("a problem");
+        assert!(refused.contains("`socks://…`") && refused.contains("socks5h://"), "{refused}");
+        assert!(!refused.contains("secret"), "{refused}");
     }
 
     #[test]

@@ -43,11 +43,11 @@ pub struct ListLine<'a> {
 }
 
 impl ListLine<'_> {
-    /// Returns `true` for a heading: "**Fantasy**", "Cheaper ones:".
+    /// Returns `true` for a heading: "**Fantasy**", "Cheaper ones:". "**Total: 31 €**" is none.
     pub fn is_heading(&self) -> bool {
         let text = self.text;
-        self.marker == Marker::None
-            && (text.ends_with(':') || text.starts_with('#') || text.starts_with("**") && text.ends_with("**"))
+        let is_bold = || text.starts_with("**") && text.ends_with("**") && price(text).is_none();
+        self.marker == Marker::None && (text.ends_with(':') || text.starts_with('#') || is_bold())
     }
 }
 
@@ -74,7 +74,7 @@ static ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern(r"https?://[^\s)>\]]+
 /// Maker behind the title, after a word such as "by".
 static BY_LINE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^[\s,:(–—-]*(?:(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by)\s*:?\s+|d['’])(?P<name>.+)$",
+        r"^[\s,:(–—-]*(?:(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by|from(?:\s+the)?)\s*:?\s+|d['’])(?P<name>.+)$",
     )
 });
 /// Maker behind the title without such a word: "– Tolkien", "(Tolkien)".
@@ -240,7 +240,9 @@ fn tidy_title(raw: &str) -> Option<String> {
 pub fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
     let lines = below.lines().map(|line| line.trim().trim_start_matches(['-', '*', '•', ' ']));
     let named = std::iter::once(rest).chain(lines).filter_map(|line| BY_LINE.captures(line)?.name("name"));
-    let is_by = rest.trim_start_matches([' ', ',', '(', ':']).to_lowercase().starts_with("by ") || is_made(kind);
+    let begins = |word: &str| rest.trim_start_matches([' ', ',', '(', ':']).to_lowercase().starts_with(word);
+    // Without a kind, "from Tallinn" is a place.
+    let is_by = begins("by ") || is_made(kind) && (kind.is_some() || !begins("from "));
     for found in named.filter(|_| is_by) {
         let people = split_names(found.as_str());
         if !people.is_empty() {
@@ -283,7 +285,7 @@ fn is_inside_name(text: &str, at: usize, found: &str) -> bool {
 }
 
 /// Returns `true` for one to five capitalised words or initials without digits. A single word needs at least four
-/// letters.
+/// letters, unless all of them are capitals ("BBC").
 fn looks_like_name(name: &str) -> bool {
     let words: Vec<&str> = name.split_whitespace().collect();
     let is_word = |word: &&str| {
@@ -292,7 +294,7 @@ fn looks_like_name(name: &str) -> bool {
     (1..=5).contains(&words.len())
         && words.iter().all(is_word)
         && words.first().is_some_and(|word| word.starts_with(char::is_uppercase))
-        && (words.len() > 1 || name.chars().count() > 3)
+        && (words.len() > 1 || name.chars().count() > 3 || name.len() > 1 && name.chars().all(char::is_uppercase))
         && is_valid_name(name)
 }
 

@@ -75,8 +75,12 @@ fn names_in<'t>(text: &'t str, table: &FollowUpTable) -> impl Iterator<Item = re
         pattern(&format!(r"\p{{Lu}}[^\s,;:.!?()–—]*(?:\s+(?:(?:{inside})\s+){{0,2}}[\p{{Lu}}\d][^\s,;:.!?()–—]*)*"))
     });
     NAME.find_iter(text).filter(|name| {
-        let before = text.get(..name.start()).and_then(|before| before.split_whitespace().next_back());
-        let is_aside = before.is_some_and(|word| table.has(PhraseRow::Prepositions, word));
+        let mut before = text.get(..name.start()).unwrap_or_default().split_whitespace().rev();
+        let is_preposition = |word: Option<&str>| word.is_some_and(|word| table.has(PhraseRow::Prepositions, word));
+        let last = before.next();
+        // "From the BBC"
+        let is_article = last.is_some_and(|word| table.has(PhraseRow::Articles, word));
+        let is_aside = is_preposition(last) || is_article && is_preposition(before.next());
         !is_aside && !table.has(PhraseRow::NotName, name.as_str())
     })
 }
