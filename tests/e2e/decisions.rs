@@ -76,7 +76,7 @@ const TALKS: [Talk; 3] = [
         ask_open: "@bot what is still open?",
         ask_own: "@bot what do I have to do?",
         words: ["red tent", "firewood", "campsite"],
-        done: "Done lately",
+        done: "Done recently",
     },
     Talk {
         decision: "wir haben entschieden: das rote Zelt kommt mit an den See, nicht das grüne Zelt",

@@ -1037,7 +1037,7 @@ async fn the_model_may_ask_who_is_meant() {
         ask(w, "ann", "@bot suggest a book", "1. **Stoner** – quiet\n2. **Dune** – long").await;
         ask(w, "ann", "@bot more by him", "By whom? Stoner is by John Williams, Dune by Frank Herbert.").await;
         let prompt = last_prompt(w).await;
-        assert!(prompt.contains("2. Dune") && prompt.contains("if you cannot tell which of them or whom"), "{prompt}");
+        assert!(prompt.contains("2. Dune") && prompt.contains("If you cannot tell which thing or person"), "{prompt}");
     })
     .await;
 }

@@ -227,7 +227,7 @@ async fn a_private_chat_is_not_addressed_as_a_group() {
         let private = w.telegram.add_chat(NewChat::private("ann"));
         let help = w.say_in(private, "ann", "/help");
         let actual = w.answer_to(help).await.text;
-        assert!(actual.starts_with("Write to me and I answer."), "{actual}");
+        assert!(actual.starts_with("Write to me and I will answer."), "{actual}");
         w.announce();
         w.restart().await;
         w.model.script(["Hello."]);

@@ -461,7 +461,7 @@ async fn of_who_opted_out_nothing_is_kept_not_even_where_others_quote_it() {
         w.start().await;
         assert!(command(w, "ann", "/privacy@bot").await.text.contains("You opted out in this chat"));
 
-        assert!(command(w, "ann", "/optin").await.text.starts_with("I read along with you again"));
+        assert!(command(w, "ann", "/optin").await.text.starts_with("I read what you write again"));
         assert!(command(w, "ben", "/optin").await.text.starts_with("You have not opted out"));
         let back = w.say("ann", "zqback7xk, hello");
         w.reply("ben", out, "still secret?");
@@ -484,7 +484,7 @@ async fn an_opt_out_in_private_holds_everywhere_and_ends_where_it_began() {
         assert_eq!(w.stored(w.chat, said).await, None);
         assert!(command(w, "ann", "/optin").await.text.starts_with("You opted out in every chat"));
         let asking = w.say_in(private, "ann", "/optin");
-        assert!(w.answer_to(asking).await.text.starts_with("I read along"));
+        assert!(w.answer_to(asking).await.text.starts_with("I read what you write again"));
         let said = w.say("ann", "for keeping");
         w.settled().await;
         assert!(w.stored(w.chat, said).await.is_some());

@@ -202,7 +202,7 @@ async fn an_opt_out_from_before_a_downtime_holds_and_is_confirmed() {
         assert!(w.read_store(move |conn| is_out(conn, chat, ann)).await);
         assert!(!texts(w, chat).await.iter().any(|text| text.contains("zqafter7xk")));
         // After an opt-in, the opt-out arriving again has no effect.
-        assert!(command_in(w, chat, "ann", "/optin").await.text.starts_with("I read along"));
+        assert!(command_in(w, chat, "ann", "/optin").await.text.starts_with("I read what you write again"));
         let last = w.telegram.latest_update().map_or(0, |last| last.0);
         for id in last - 3..=last {
             w.telegram.duplicate(chime_core::UpdateId(id));

@@ -87,7 +87,7 @@ async fn three_tags_on_a_matter_adopt_its_topic_and_the_next_answer_has_its_fact
         assert_eq!(record.sources.iter().map(|it| it.id.clone()).collect::<Vec<_>>(), [source]);
         let why = w.reply("dan", answer.id, "/why");
         let actual = w.answer_to(why).await;
-        assert!(actual.text.contains("the topic \"tent\" (1 line, 1 cited) from "), "{}", actual.text);
+        assert!(actual.text.contains("the topic “tent” (1 line, 1 cited) from "), "{}", actual.text);
         let said = w.all_stored(w.chat).await[0].message.id;
         let is_link =
             |kind: &EntityKind| matches!(kind, EntityKind::TextLink { url } if url.ends_with(&format!("/{said}")));

@@ -460,7 +460,7 @@ mod tests {
             ..record()
         };
         let rendered = why(&record, &[], &WhyExtras::default(), rendered(1));
-        let line = "Summaries I saw: Recent (2 lines, 0 cited), the topic \"red-tent\" (1 line, 1 cited).";
+        let line = "Summaries I saw: Recent (2 lines, 0 cited), the topic “red-tent” (1 line, 1 cited).";
         assert!(rendered.contains(line), "{rendered}");
         let kept = [
             used(9, None, "14:40", "x"),
@@ -472,7 +472,7 @@ mod tests {
             &WhyExtras::default(),
             WhyReader { member: UserId(1), zone: here(), texts: texts("eng") },
         );
-        let line = "Summaries I saw: Recent (2 lines, 0 cited) from 14:40, the topic \"red-tent\" (1 line, 1 cited) from \
+        let line = "Summaries I saw: Recent (2 lines, 0 cited) from 14:40, the topic “red-tent” (1 line, 1 cited) from \
                     [14:55](https://t.me/c/1/4).";
         assert!(rendered.contains(line), "{rendered}");
     }

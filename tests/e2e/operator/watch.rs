@@ -100,7 +100,7 @@ async fn talk(machine: &Machine) -> ChatId {
     said(machine, 2).await;
     say("@bot zebrasaid and now?");
     said(machine, 3).await;
-    say("/notes@bot");
+    say("/search@bot zebrasaid");
     said(machine, 4).await;
     // The fifth question within eight seconds is refused, and the sixth only gets a reaction.
     say("@bot zebrasaid once more?");

@@ -104,7 +104,7 @@ fn rolling(data: &MemoryData, name: &str, kept: Option<&(Summary, u32)>) -> Mark
 
 fn item_lists(data: &MemoryData) -> Markup {
     let (decisions, open) = (&data.decisions, &data.open);
-    let lists = [("Decisions", &decisions.recent), ("Open", &open.recent), ("Done lately", &open.history)];
+    let lists = [("Decisions", &decisions.recent), ("Open", &open.recent), ("Done recently", &open.history)];
     html! {
         h2 { "Decisions and tasks" }
         @if lists.iter().all(|(_, kept)| kept.is_none()) { p { "None." } }
