@@ -38,7 +38,7 @@ pub fn read(folder: &Path, has_subjects: bool, reach: usize) -> Outcome<HashMap<
 }
 
 impl Truth {
-    /// Builds the truth. With `has_matters`, equal names mean the same subject from the start, and a message may have
+    /// Builds the truth. With `has_subjects`, equal names mean the same subject from the start, and a message may have
     /// several; otherwise conversations grow along their reply links. Each message is compared with the `reach`
     /// messages before it only.
     pub fn of(lines: &[GoldLine], has_subjects: bool, reach: usize) -> Self {

@@ -1,4 +1,4 @@
-//! One-time code by which the first owner registers if the configuration names none.
+//! One-time code by which the first owner registers if the configuration names no owner.
 
 /// Capital letters and digits, without those that look alike, such as `O` and `0`.
 const ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";

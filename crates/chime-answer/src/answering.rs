@@ -2,7 +2,7 @@
 //!
 //! | stage | input | output |
 //! | --- | --- | --- |
-//! | `load_question` | the trigger | `QuestionContext`: the messages that it is about, and all else that the prompt needs |
+//! | `question` | the trigger | `QuestionContext`: the messages that it is about, and all else that the prompt needs |
 //! | `poll` | the question, if it only asks for a poll | a poll of a list in an earlier answer, end of the job |
 //! | `follow_up` | the question, earlier suggestions | what the question continues |
 //! | `read_material` | the question | its photos, pages, documents and search results |

@@ -92,7 +92,8 @@ pub fn has_items(enrichment: &Enrichment) -> bool {
     found_items(enrichment).next().is_some()
 }
 
-/// Returns the answer to a member who asks for their tasks and has none, with the messages of `window`, which name them.
+/// Returns the answer to a member who asks for their tasks and has none: says so, and lists the most telling messages
+/// of `window`, of which the caller has kept only those with a word of the member's name.
 pub fn no_own_task(window: &ContextWindow, query: Query<'_>, texts: &Texts) -> String {
     let DigestTexts { no_own_task, messages, .. } = &texts.digest;
     let shown = most_telling(window, query, DIGEST_MESSAGES);

@@ -14,7 +14,7 @@ const NAME_CHARS: usize = 128;
 /// Brackets, quotation marks, separators and colons of a prompt, which names must not contain.
 const PROMPT_SYNTAX: &str = "[](){}<>［］（）｛｝＜＞【】〔〕\"“”„‟«»＂`·→";
 const COLONS: &str = ":：﹕︰∶꞉";
-/// Letters of other scripts, and the Latin letters that look like them.
+/// Letters that look like plain Latin ones, most of them of other scripts, with these Latin letters.
 const LOOKALIKES: [(&str, &str); 2] =
     [("АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝ", "ABESIJKMHOPCTYXaesijopcyxhdqw"), ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧονɡı", "ABEZHIKMNOPTYXovgi")];
 

@@ -1,7 +1,7 @@
 //! Imports chat history from a Telegram Desktop export, and exports the stored data of a chat as JSON.
 //!
-//! Start at [`import::open`], [`import::import`] and [`import::export`]. `privacy` and `store::consent` decide whether
-//! a message may be stored. Nothing here talks to Telegram.
+//! Start at [`import::open`], [`import::import`] and [`import::export`]. `chime-privacy`, and
+//! `consent` in `chime-store`, decide whether a message may be stored. Nothing here talks to Telegram.
 
 mod accounts;
 mod content;

@@ -1,7 +1,7 @@
 //! Recaps: summaries of what was said in a period, as a few points with links to messages.
 //!
 //! Start at [`RecapArguments::parse`] for the command and at [`worker::Recaps`] for the jobs. The points are written by
-//! `memory`.
+//! `chime-memory`.
 
 use std::time::Duration;
 

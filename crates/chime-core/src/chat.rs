@@ -32,7 +32,8 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Returns the chat as a whole, outside of its forum topics.
+    /// Returns the conversation outside of all forum topics; in a chat without topics that is all of it. The settings
+    /// of the chat, which apply in its topics unless these have their own, are stored for it.
     pub fn whole(chat: ChatKey) -> Self {
         Self { chat, forum_topic: None }
     }

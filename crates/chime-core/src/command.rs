@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! commands {
     ($with:ident) => {
         $with! {
+            // `trigger/find.rs` turns it into a question, so this handler is never called.
             Ask = "ask", explain_answer, OursWhenBare, Limited;
             Why = "why", explain_answer, OursWhenBare, Controls;
             Concepts = "concepts", list_concepts, OursWhenBare, Controls;
@@ -111,7 +112,8 @@ impl CommandName {
         )
     }
 
-    /// Returns `false` if a member who sees this menu has no use for the command.
+    /// Returns `false` if a member who sees this menu has no use for the command. A menu also leaves out commands
+    /// without a line in `[texts.menu]`, such as `/start`.
     pub fn is_in_menu(self, scope: MenuScope) -> bool {
         match self {
             Self::Export | Self::Note | Self::Settings | Self::Usage => scope != MenuScope::Groups,

@@ -89,7 +89,8 @@ pub struct ParsedTrigger {
     pub how: AddressedBy,
     /// `true` if the question is empty or only refers to other messages ("thoughts?").
     pub is_generic: bool,
-    /// Byte ranges, in the text of the message, of the bot's names and of the command.
+    /// Byte ranges, in the text of the message, of the bot's names and of the command, which are no part of the
+    /// question.
     pub cut: Vec<Range<usize>>,
 }
 

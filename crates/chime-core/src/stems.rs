@@ -359,7 +359,8 @@ impl Language {
     }
 }
 
-/// Detects the language of a text, among all whose letters it has.
+/// Detects the language of a text. Leaves out languages in Cyrillic script that lack letters of the text, and Ukrainian
+/// and Belarusian if the text has hardly any of their own letters.
 fn detect(text: &str) -> Option<whatlang::Info> {
     let is_unfit = |language: &Lang| has_foreign_letters(*language, text) || lacks_own_letters(*language, text);
     let unfit = Lang::all().iter().copied().filter(is_unfit).collect();

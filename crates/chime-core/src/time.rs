@@ -1,4 +1,4 @@
-//! Time as a value. Only `clock.rs` reads the clock; all other code receives a [`Timestamp`].
+//! Time as a value. Only `clock.rs` in `chime-runtime` reads the clock; all other code receives a [`Timestamp`].
 
 use std::time::Duration;
 

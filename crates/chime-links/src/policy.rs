@@ -51,7 +51,7 @@ impl AddressPolicy {
 }
 
 /// Returns `true` if the address belongs to an interface of this machine. Only such an address can be bound, unless the
-/// operator allows to bind any (`net.ipv4.ip_nonlocal_bind`); then the address from which it would be reached tells.
+/// operator allows to bind any (`net.ipv4.ip_nonlocal_bind`); then the address from which it would be reached decides.
 fn is_of_this_machine(address: IpAddr) -> bool {
     let (unspecified, of_nobody): (IpAddr, IpAddr) = match address {
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED.into(), Ipv4Addr::new(192, 0, 2, 1).into()),

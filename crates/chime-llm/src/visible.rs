@@ -18,8 +18,9 @@ static JSON: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\{\s*"|(?i:json)"#));
 pub struct Visible {
     pub text: String,
     pub calls: Vec<ToolCall>,
-    /// `true` if a loop, or text after the end of the answer, was removed.
+    /// `true` if repeated text (a loop), or text after the end of the answer, was removed.
     pub was_cut: bool,
+    /// `true` if there was reasoning that started without a tag.
     pub thinks_unannounced: bool,
 }
 

@@ -1,7 +1,6 @@
 //! Collects the input of context selection from the store, without network or model.
 //!
-//! Start with [`gather`] and [`window`]. `feature_cache` computes the features of messages. `vectors` fetches
-//! embeddings from a server.
+//! Start with [`gather`] and [`window`]. `feature_cache` computes the features of messages.
 
 mod feature_cache;
 

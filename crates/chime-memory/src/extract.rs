@@ -261,8 +261,8 @@ fn kind(text: &str, line: &SummaryMessage) -> BulletKind {
     }
 }
 
-/// Places of a question, of its answer and, behind that, of a reply that adds to the answer. Without answers, a line
-/// behind the question may be its answer or not.
+/// Places of a question, of its answer and, after that, of a reply that adds to the answer. Without answers, a line
+/// after the question may be its answer or not.
 struct Exchange {
     question: usize,
     answers: Vec<usize>,
@@ -317,7 +317,7 @@ fn answers(lines: &[SummaryMessage]) -> Vec<Exchange> {
     (0..lines.len()).filter(asked).filter_map(answer).collect()
 }
 
-/// Returns `true` if the line behind a question, which is no reply, answers it: it shares words and meaning with it, or
+/// Returns `true` if the line after a question, which is no reply, answers it: it shares words and meaning with it, or
 /// follows at once with few words.
 fn fits(asked: &SummaryMessage, line: &SummaryMessage, shared: usize, words: usize) -> bool {
     let after = line.at.since(asked.at);

@@ -44,7 +44,7 @@ pub struct Divider {
     now: Timestamp,
     cuts: Vec<SessionCut>,
     open: Option<OpenSession>,
-    /// Messages of bots after a silence behind a small session. They belong to it if a person continues it.
+    /// Messages of bots after the silence that follows a small session. They belong to it if a person continues it.
     pending: Vec<SessionMessage>,
 }
 

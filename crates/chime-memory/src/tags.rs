@@ -114,7 +114,7 @@ impl MemberNames {
         const NAME_CHARS: usize = 4;
         let Some(stemmer) = self.language.map(WordStemmer::new) else { return false };
         let stem = stemmer.stem(part);
-        // The stem alone may be a word: "свет" is light.
+        // A name longer than the word is skipped: "свет" (light) is the stem of the name "Света", but no form of it.
         let is_long = |name: &&String| (NAME_CHARS..=part.chars().count()).contains(&name.chars().count());
         self.words.iter().filter(is_long).any(|name| stem == **name || stem == stemmer.stem(name))
     }

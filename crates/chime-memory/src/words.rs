@@ -205,7 +205,7 @@ pub fn is_everyday(name: &str) -> bool {
     })
 }
 
-/// Returns the words of a text that stand directly behind an article or the like.
+/// Returns the words of a text that stand right after an article or the like.
 pub fn after_articles(text: &str) -> impl Iterator<Item = &str> {
     let is_article = |word: &str| TAG_WORDS.iter().any(|(_, words)| words.articles.contains(&word.to_lowercase()));
     let pairs = split_words(text).zip(split_words(text).skip(1));

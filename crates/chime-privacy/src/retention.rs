@@ -6,7 +6,7 @@ use chime_core::Timestamp;
 use chime_store::retention::cutoff;
 
 const DAY: Duration = Duration::from_hours(24);
-/// Longest time to keep received updates and pages that were read.
+/// Longest time to keep the ids of received updates, and pages that were read. The updates themselves are not stored.
 const UPDATES_AND_PAGES: Duration = Duration::from_hours(14 * 24);
 /// Time to keep the data of a chat after the bot was removed from it, because the removal may have been a mistake.
 const AFTER_REMOVAL: Duration = Duration::from_hours(30 * 24);
@@ -45,7 +45,7 @@ pub fn expiry_clock(here: Timestamp, there: Option<Timestamp>, newest: Option<Ti
 pub struct Cutoffs {
     /// Messages sent before this time, in chats without a retention setting of their own. `None` keeps them forever.
     pub messages: Option<Timestamp>,
-    /// Updates that arrived before this time, and pages that were read before it.
+    /// Ids of updates that arrived before this time, and pages that were read before it.
     pub updates_and_pages: Timestamp,
     /// All data of chats from which the bot was removed before this time.
     pub removals: Timestamp,
@@ -53,8 +53,8 @@ pub struct Cutoffs {
     pub contexts: Timestamp,
 }
 
-/// Computes the cutoffs. `retention` is the period that the operator chose, `None` for no limit. Updates and
-/// pages expire after the same period, but no sooner than after a day and no later than after 14 days. `copies` is the
+/// Computes the cutoffs. `retention` is the period that the operator chose, `None` for no limit. Ids of updates, and
+/// pages, expire after the same period, but no sooner than after a day and no later than after 14 days. `copies` is the
 /// longest age of a daily copy.
 pub fn cutoffs(now: Timestamp, retention: Option<Duration>, copies: Duration) -> Cutoffs {
     Cutoffs {

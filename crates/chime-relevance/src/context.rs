@@ -32,8 +32,8 @@
 //!    In a conversation longer than the candidates, the best one joins the focus if it fits the question well.
 //! 9. **Surroundings** (`window/surroundings`): the next messages of the same ranking, with a small bonus for recency,
 //!    and the last three messages of members.
-//! 10. **Budget** (`budget`): everything is packed by part and score into `CONTEXT_TOKENS`. `window` runs all steps but
-//!     the first.
+//! 10. **Budget** (`window_size`): everything is packed by part and score into `CONTEXT_TOKENS`. `window` runs all
+//!     steps but the first.
 //!
 //! A question that names only a time, a conversation or a member skips the picker: its focus is what was said then or
 //! by that member (`by_time_or_member`), ranked by `central`. `seed` is the first design's rule (a time gap and an

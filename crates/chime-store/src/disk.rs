@@ -12,7 +12,7 @@ pub fn free_space(folder: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
-/// Returns the folder of a file, also if the path is a name alone.
+/// Returns the folder of a file; `.` for a file name without a folder.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -60,13 +60,13 @@ pub fn set_next_offset(tx: &Writer<'_>, offset: i64, now: Timestamp) -> Result<(
     )
 }
 
-/// Returns the number of all stored updates and the number of parked ones.
+/// Returns the number of all updates of which the id is stored, and the number of parked ones.
 pub fn counts(conn: &Reader) -> Result<(u64, u64)> {
     conn.one("SELECT count(*) AS total, count(*) FILTER (WHERE state = 'parked') AS parked FROM inbox", &[])
 }
 
-/// Deletes at most `limit` updates received before the day of `before`, and returns their number. Messages stored from
-/// these updates stay.
+/// Deletes the ids of at most `limit` updates received before the day of `before`, and returns their number. Messages
+/// stored from these updates stay.
 pub fn prune(tx: &Writer<'_>, before: Timestamp, limit: u32) -> Result<usize> {
     tx.changed(
         "DELETE FROM inbox WHERE (update_id, received_day) IN

@@ -35,7 +35,7 @@ fn read(conn: &Reader) -> Result<Numbering> {
     // Messages that the bot sent are in `outbox`. Not all of them are also in `message`.
     let messages =
         "SELECT max(message_id) FROM (SELECT message_id FROM message UNION ALL SELECT message_id FROM outbox)";
-    // Old updates are deleted, but the stored polling offset tells the highest id.
+    // The ids of old updates are deleted, but the stored polling offset shows the highest one.
     let updates =
         "SELECT max(id) FROM (SELECT update_id AS id FROM inbox UNION ALL SELECT next_offset - 1 FROM poll_state)";
     let chats: Vec<ChatId> = conn.all("SELECT telegram_chat_id FROM chat ORDER BY chat_key", &[])?;

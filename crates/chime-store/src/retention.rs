@@ -24,8 +24,9 @@ pub fn cutoffs(
     Ok(rows.into_iter().filter_map(|(chat, days)| Some((chat, of_chat(days)?))).collect())
 }
 
-/// Returns the time before which messages that may be kept for `span` are deleted. It is earlier by the longest age of a
-/// daily copy, `copies`, so that these do not hold them for longer, but by a tenth of the span at most.
+/// Returns the time before which messages that may be kept for `span` are deleted. They are deleted sooner than after
+/// `span`, by the longest age of a daily copy, `copies`, so that no copy holds them for longer, but by a tenth of the
+/// span at most.
 pub fn cutoff(now: Timestamp, span: Duration, copies: Duration) -> Timestamp {
     now.minus(span - copies.min(span / 10))
 }

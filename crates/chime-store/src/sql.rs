@@ -299,7 +299,7 @@ impl Column for Vec<f32> {
     }
 }
 
-/// Row id of the first message of the session.
+/// A session is stored under the row id of its first message.
 impl Param for SessionId {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(row_id(self.chat, self.first).into())

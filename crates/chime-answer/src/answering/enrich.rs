@@ -37,8 +37,8 @@ pub fn enrich(conn: &Reader, services: &Services, history: &History, zone: Zone,
     enrichment
 }
 
-/// Removes the lines of topics that Recent or History tells. These stay whole although they are less specific: they are
-/// the same for all questions of a chat, so model servers can reuse the prompt up to their end.
+/// Removes the lines of topics that Recent or History has too. These stay whole although they are less specific: they
+/// are the same for all questions of a chat, so model servers can reuse the prompt up to their end.
 fn without_repeats(pieces: &mut [Piece]) {
     let rolling = pieces.iter().filter(|piece| matches!(piece.slot, Slot::ChatRecent | Slot::ChatHistory));
     let told = ToldLines::of(rolling.flat_map(|piece| &piece.lines).filter_map(|line| line.source.as_ref()));

@@ -430,7 +430,7 @@ fn messages_of(
 
 impl FollowUpContext {
     /// Returns the suggested items that answer the question without a model: the items that it is about, else the items
-    /// of the list that fit it, else the list. `is_unclear` tells that no message fits the question: it may then be
+    /// of the list that fit it, else the list. `is_unclear` is `true` if no message fits the question: it may then be
     /// about the list that was shown just before. `None` if the question is not about suggestions.
     pub fn without_model<'f>(&'f self, follow_up: &'f FollowUp, is_unclear: bool) -> Option<ItemsWithoutModel<'f>> {
         /// With more words of its own ("which one is Ben bringing?"), a question is not about all items of the list.

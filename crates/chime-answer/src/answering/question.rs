@@ -42,7 +42,7 @@ const LANGUAGE_OF_MESSAGES: &str = "the language and script of the messages";
 /// A member who wrote within this time counts as present.
 const LATELY: Duration = Duration::from_hours(7 * 24);
 
-/// Age of a question that nobody asked the bot from which on an answer is of no use, such as after a downtime.
+/// Age from which on a question that was not put to the bot is no longer answered, such as after a downtime.
 const TOO_LATE: Duration = Duration::from_hours(3);
 
 /// A photo that is attached to the prompt.
@@ -88,7 +88,7 @@ pub struct QuestionContext {
     pub photos: Vec<ShownPhoto>,
     /// Number of results of web searches so far.
     pub web_results: u32,
-    /// Sentences below the answer that tell what could not be read or was left out.
+    /// Sentences below the answer that say what could not be read or was left out.
     pub remarks: Vec<String>,
     pub earliest: Option<Timestamp>,
     /// Privacy notice to append to the answer; `None` if the chat has already had it.
@@ -315,7 +315,7 @@ impl QuestionContext {
         self.chat.chosen_language.or_else(asked).unwrap_or(self.chat.language)
     }
 
-    /// Returns the sentence that tells how many messages of the subject did not fit into the prompt; `None` if these
+    /// Returns the sentence that says how many messages of the subject did not fit into the prompt; `None` if these
     /// are too few to matter, or if the question does not ask for the talk as a whole.
     pub fn left_out(&self, language: Language) -> Option<String> {
         const FEW: usize = 2;

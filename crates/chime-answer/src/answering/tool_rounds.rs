@@ -267,7 +267,8 @@ impl LookupScope {
         id.map_or(Ok(None), |id| messages::by_seq(conn, self.chat.key, id))
     }
 
-    /// Returns the message, up to [`CHAIN`] messages above it by reply links, and the replies below it.
+    /// Returns the message, up to [`CHAIN`] messages above it by reply links, and the replies below it, level by level
+    /// and up to [`CHAIN`] to each message, until there are more than [`MOST_MESSAGES`].
     fn reply_chain(&self, conn: &Reader, of: Seq) -> chime_store::Result<Vec<StoredMessage>> {
         let Some(start) = messages::by_seq(conn, self.chat.key, of)? else { return Ok(Vec::new()) };
         let mut parent = start.message.reply_to;

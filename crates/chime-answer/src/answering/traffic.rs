@@ -10,8 +10,8 @@ use chime_core::{ChatId, Timestamp};
 /// Period over which messages are counted.
 const COUNTED: Duration = Duration::from_mins(1);
 
-/// Recent messages and throttling by chat. Kept only in memory: after a restart, Telegram refuses once more. Chats
-/// without either are removed.
+/// Recent messages and throttling by chat. Kept only in memory: after a restart, Telegram must refuse a message before
+/// the wait is known again. Chats with neither are removed.
 #[derive(Debug, Default)]
 pub struct TrafficLog(Mutex<HashMap<ChatId, ChatTraffic>>);
 

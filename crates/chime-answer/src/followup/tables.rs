@@ -39,7 +39,7 @@ pub enum PhraseRow {
     Listed,
     Articles,
     Something,
-    /// Words that begin with a capital letter and name no item. Searched in answers only, as the next two.
+    /// Words that begin with a capital letter and name no item. This row and the next two are searched in answers only.
     NotName,
     /// Words that introduce a suggestion, such as "how about".
     Offers,

@@ -24,7 +24,8 @@ pub enum AccountIdFormat {
 }
 
 impl AccountIdFormat {
-    /// Returns the format of author ids, judged by `chat`, the id of the exported chat.
+    /// Returns the format of the author ids in an export: if the id of the exported chat, `chat`, has an account type,
+    /// so have they.
     pub fn of_chat(chat: i64) -> Self {
         if typed(chat).is_some() { Self::Typed } else { Self::Bare }
     }

@@ -38,7 +38,8 @@ impl Template {
     }
 }
 
-/// Returns the defects of `template`, checked with all its samples. The template is used nevertheless.
+/// Renders the operator's `template` with each of its samples (example values), and returns what is wrong with it: it
+/// is empty, or omits a value that it must show. Such a template is used nevertheless.
 ///
 /// # Errors
 /// Fails if the template does not render, or omits the question itself.

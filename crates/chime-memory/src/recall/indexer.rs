@@ -91,7 +91,7 @@ impl VectorIndexer {
         }
     }
 
-    /// Does one run of the job. Returns `true` if no work is left.
+    /// Does one run of the job, for measurements and tests. Returns `true` if no work is left, or if the server failed.
     pub async fn run_once(&self) -> chime_store::Result<bool> {
         match self.work().await {
             Ok(progress) => Ok(progress == Progress::Done),

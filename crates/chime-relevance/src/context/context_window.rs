@@ -18,7 +18,8 @@ pub struct ContextWindow {
     pub entries: Vec<Entry>,
     /// Some messages that were considered and left out, with reasons, to be shown to a person.
     pub omitted: Vec<Omitted>,
-    /// Message numbers of all fetched messages of the conversation that are not in the window, ascending.
+    /// Numbers of the messages of the conversation that are not in the window, ascending: of the fetched ones, and of
+    /// answers of the bot whose text is not kept.
     pub left_out: BTreeSet<Seq>,
     /// Lowest message number of the part that was fetched without gaps; `None` if that is the whole conversation. How
     /// many messages before it were left out is unknown.

@@ -57,16 +57,16 @@ pub fn end_of_named_day(text: &str, said_at: Timestamp, zone: Zone) -> Option<Ti
     Some(zone.moment(zone.local(at).date_naive().succ_opt()?.into()))
 }
 
-/// Reads the time of the reminder for which `ask` asks, in plain words or behind `/remind`. `zone` and `language`
+/// Reads the time of the reminder for which `ask` asks, in plain words or after `/remind`. `zone` and `language`
 /// belong to the chat; the text may be in another language.
 ///
-/// The time that begins directly behind the words that ask is the one that counts; if it is only a day, an hour at the
-/// end of the text is added. Without a time there, the last date and the last time of day in the text count.
+/// A time right after the words that ask counts; if it is only a day, an hour at the end of the text is added. If there
+/// is none, the last date and the last time of day in the text count.
 pub fn reminder_time(ask: &str, language: Language, now: Timestamp, zone: Zone) -> AskedTime {
     ReminderRequest::strict(ask, language, now, zone).best_reading().asked
 }
 
-/// Returns the words behind the time with which `ask`, the words behind `/remind`, begins: "tea" in "in 20 minutes
+/// Returns the words after the time with which `ask`, the words after `/remind`, begins: "tea" in "in 20 minutes
 /// tea". Returns all of it if it begins otherwise, or if no words follow.
 pub fn reminder_task(ask: &str, language: Language, now: Timestamp, zone: Zone) -> &str {
     let request = ReminderRequest::strict(ask, language, now, zone);
@@ -89,11 +89,11 @@ pub fn time_alone(text: &str, language: Language, now: Timestamp, zone: Zone) ->
 struct ReminderRequest<'a> {
     ask: &'a str,
     words: Vec<String>,
-    /// Place behind the token of `ask` that each word is part of, in bytes.
+    /// Place after the token of `ask` that each word is part of, in bytes.
     token_ends: Vec<usize>,
-    /// Number of words that ask; `None` behind `/remind`.
+    /// Number of words that ask; `None` after `/remind`.
     asking: Option<usize>,
-    /// Place of the first word behind those that ask.
+    /// Place of the first word after those that ask.
     begin: usize,
     tables: Tables,
     now: Timestamp,
@@ -106,7 +106,7 @@ struct ReminderRequest<'a> {
 #[derive(Clone, Copy)]
 struct ReminderReading {
     asked: AskedTime,
-    /// Place behind the time that begins directly behind the words that ask; 0 if none does.
+    /// Place after the time that begins right after the words that ask; 0 if none does.
     end: usize,
 }
 
@@ -199,7 +199,7 @@ impl<'a> ReminderRequest<'a> {
         if usual.rank().0 > 1 {
             return usual;
         }
-        // One word, such as a day, may be any word in another language, unless a time is expected: behind `/remind`, or
+        // One word, such as a day, may be any word in another language, unless a time is expected: after `/remind`, or
         // because another language has one there too.
         let expects_time = self.asking.is_none() || usual.end > 0;
         let is_more = |other: &ReminderReading| match other.asked {
@@ -244,7 +244,7 @@ fn named_zone(name: &str) -> Option<Zone> {
 }
 
 /// Splits a text into words. A clock time ("9:30"), a date ("2026-05-01", "20/5"), a colon and the name of a time zone are
-/// words of their own. Returns also, for each word, the place in `text` behind the token that it is part of, in bytes.
+/// words of their own. Returns also, for each word, the place in `text` after the token that it is part of, in bytes.
 fn moment_words(text: &str, tables: Tables) -> (Vec<String>, Vec<usize>) {
     let (mut found, mut ends, mut end) = (Vec::new(), Vec::new(), 0);
     let mut tokens = text.split_whitespace().peekable();

@@ -13,7 +13,7 @@ pub(super) enum FileText {
     /// The command has no file and does not reply to one.
     NoFile,
     Text(String),
-    /// The file cannot be saved as a note, as this sentence tells.
+    /// The file cannot be saved as a note. The sentence says why.
     Unusable(String),
 }
 

@@ -222,10 +222,10 @@ impl Commands {
     }
 }
 
-/// Arguments of `/settings`.
+/// Request in the words after `/settings`.
 enum SettingArguments<'a> {
     Change(WordedSetting<'a>),
-    /// The name of no setting.
+    /// A name that no setting has.
     Unknown,
     /// "topic" where there is no forum topic.
     NoTopic,

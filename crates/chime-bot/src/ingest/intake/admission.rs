@@ -22,7 +22,7 @@ pub enum Start {
 pub enum TriggerLimit {
     Unlimited,
     Usual(RateLimit),
-    /// [`CONTROLS`], which nobody reaches who uses the commands.
+    /// [`CONTROLS`], which ordinary use of the commands never reaches.
     Controls,
 }
 

@@ -240,7 +240,7 @@ impl Ingest {
         }
         for (kind, why) in applied.parked {
             let is_news = self.parked_kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(kind.clone());
-            // All are counted, and one of each kind is logged.
+            // A metric counts these log events. The first of each kind is a warning, the others are for debugging.
             match is_news {
                 true => {
                     tracing::warn!(r#type = kind, "update.parked: an update of kind {kind} cannot be stored: {why}")

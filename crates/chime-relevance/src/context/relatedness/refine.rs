@@ -1,8 +1,8 @@
-//! Refines the scores of pairs: further passes over all pairs, with features of the neighbors of both candidates
+//! Refines the scores of pairs: further passes over all pairs, with features of the neighbours of both candidates
 //! (collective classification).
 //!
 //! Two messages alone rarely show whether they share a subject. Once all pairs of the likely candidates have a score,
-//! the next pass can compare the neighbors of one with the neighbors of the other.
+//! the next pass can compare the neighbours of one with the neighbours of the other.
 
 use crate::context::contributions::{self, ByCandidate};
 use crate::context::linear::{Terms, chance};
@@ -10,7 +10,7 @@ use crate::context::relatedness::matrix::Matrix;
 use crate::context::relatedness::pairwise;
 use crate::context::relatedness::pairwise::Pairwise;
 
-/// Number of neighbor features, added to the pair features.
+/// Number of neighbour features, added to the pair features.
 const OF_NEIGHBORS: usize = 5;
 pub const FEATURES: usize = pairwise::FEATURES + OF_NEIGHBORS;
 pub const NAMES: [&str; FEATURES] = {
@@ -26,7 +26,7 @@ pub type RefineFeatures = [f64; FEATURES];
 const MOST: usize = 64;
 /// Minimum probability of a refined candidate to share the subject of at least one target.
 const FAINT: f32 = 0.03;
-/// Probability of sharing a subject above which two candidates are neighbors.
+/// Probability of sharing a subject above which two candidates are neighbours.
 const CLOSE: f32 = 0.15;
 /// Log odds of a candidate with itself. The true value, infinity, would outweigh all others in a mean.
 const ITSELF: f32 = 3.0;
@@ -155,7 +155,7 @@ fn widened(values: &pairwise::PairFeatures) -> RefineFeatures {
     wide
 }
 
-/// Tables for the neighbor features, computed from the scores of the previous pass. Matrices that are not square have
+/// Tables for the neighbour features, computed from the scores of the previous pass. Matrices that are not square have
 /// one row for each entry of `asked`.
 struct Neighbors {
     /// Candidates for which features are computed, as indices into `Refinement::places`.
@@ -166,8 +166,8 @@ struct Neighbors {
     /// `segment_odds` holds the mean log odds.
     segment_chances: Matrix,
     segment_odds: Matrix,
-    /// Expected number of neighbors that two candidates have in common. `count` holds the square root of each
-    /// candidate's expected number of neighbors.
+    /// Expected number of neighbours that two candidates have in common. `count` holds the square root of each
+    /// candidate's expected number of neighbours.
     shared: Matrix,
     count: Vec<f32>,
     /// Mean probability, for each candidate, that another one shares its subject.

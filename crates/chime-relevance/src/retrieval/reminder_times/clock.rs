@@ -13,7 +13,7 @@ impl MomentReader<'_> {
         self.starts_with_digit(number) || self.number(number).is_some_and(|number| number > 1)
     }
 
-    /// Parses an hour behind which nothing or a colon stands: "tonight 9", "tomorrow evening 9: tea".
+    /// Parses an hour that is followed by nothing or by a colon: "tonight 9", "tomorrow evening 9: tea".
     pub(super) fn lone_hour(&self, place: usize) -> Option<ClockTime> {
         let hour = self.dates.words.get(place)?.parse().ok().filter(|hour| *hour < 24)?;
         let is_last = self.dates.words.get(place + 1).is_none_or(|word| word == COLON);

@@ -67,7 +67,7 @@ impl MomentReader<'_> {
         self.day_of_month(place).map(|(day, used)| (on(day), used))
     }
 
-    /// Parses "to friday" behind "monday". Returns the place behind it.
+    /// Parses "to friday" after "monday". Returns the place after it.
     fn range_end(&self, place: usize) -> Option<usize> {
         let last = place + self.at(&self.dates.table.up_to, place)?;
         Some(last + self.weekday_of(&self.dates.table.weekdays, last)?.1)

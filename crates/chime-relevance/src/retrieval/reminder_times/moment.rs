@@ -69,7 +69,7 @@ pub(super) struct ClockTime {
     pub(super) minute: u32,
     /// `true` if the time cannot be meant twelve hours later, as in "at 21:00" or "9 am".
     pub(super) is_exact: bool,
-    /// `true` if the words behind the hour tell its half of the day, as in "9 am" or "8 in the evening".
+    /// `true` if the words after the hour say its half of the day, as in "9 am" or "8 in the evening".
     pub(super) has_half: bool,
     /// `true` if it is at the end of a day, as in "at midnight".
     pub(super) is_midnight: bool,
@@ -94,7 +94,7 @@ pub(super) struct Moment {
     pub(super) is_weekday: bool,
     /// `true` if the date was named by its distance, as in "tomorrow".
     pub(super) is_relative: bool,
-    /// Span that the date is the end of.
+    /// Span by which the date was named, such as "next week" or "in two weeks"; `None` if it was named otherwise.
     pub(super) span: Option<DaySpan>,
     pub(super) time: Option<ClockTime>,
     /// Hour of a part of the day.
@@ -155,7 +155,7 @@ impl Moment {
     }
 
     /// Adds the next part of the same moment. Returns `false`, and adds nothing, if it belongs to something else.
-    /// `is_listed` is `true` behind a word such as "and": a second time is then a request for several reminders.
+    /// `is_listed` is `true` after a word such as "and": a second time is then a request for several reminders.
     pub(super) fn join(&mut self, next: Moment, is_listed: bool) -> bool {
         let is_second_day = self.date.is_some() && next.date.is_some();
         let has_span = self.span.is_some() != next.span.is_some();
@@ -239,7 +239,7 @@ impl Moment {
         }
     }
 
-    /// Returns what the moment means at `now`. `is_first` tells if it stands directly behind the words that ask.
+    /// Returns what the moment means at `now`. `is_first` is `true` if it stands right after the words that ask.
     pub(super) fn asked_time(&self, is_first: bool, now: Timestamp, zone: Zone) -> AskedTime {
         // In the words of the task, "each guest" is no repetition of a reminder that has a date.
         let is_once = !is_first && (self.date.is_some() || self.after.is_some());
@@ -351,7 +351,7 @@ impl ClockTime {
         self.has_half |= is_late.is_some();
     }
 
-    /// Sets the part of the day that stands behind the hour: "8 in the evening".
+    /// Sets the part of the day that stands after the hour: "8 in the evening".
     pub(super) fn set_part(&mut self, part: u32) {
         let (hour, is_of_night) = hour_in_part(self.hour, part);
         // "Tomorrow at 3 in the night" is on that day, but twelve is at its end.

@@ -11,7 +11,7 @@ use chime_core::is_unspaced;
 /// Reads the moments of a text in one language.
 pub(super) struct MomentReader<'a> {
     pub(super) dates: DateReader<'a>,
-    /// `true` while the time directly behind the words that ask is read, where short forms are clear.
+    /// `true` while the time right after the words that ask is read, where short forms are clear.
     pub(super) is_first: bool,
     /// Place at which "20 minutes" means "in 20 minutes".
     pub(super) bare_span: Option<usize>,
@@ -26,7 +26,7 @@ fn is_of(word: &str) -> bool {
 }
 
 impl MomentReader<'_> {
-    /// Returns the time named at word `begin` or later. If it is at `begin`, also returns the place behind it. Words
+    /// Returns the time named at word `begin` or later. If it is at `begin`, also returns the place after it. Words
     /// that may precede a time ("on the") and words that `skips` accepts may stand between.
     pub(super) fn read(&mut self, begin: usize, skips: impl Fn(&str) -> bool) -> (Moment, Option<usize>) {
         let (mut moment, end) = self.read_known(begin, skips);
@@ -115,7 +115,7 @@ impl MomentReader<'_> {
         Moment { is_unreadable: moment.is_unreadable || self.is_strict && is_begun, ..moment }
     }
 
-    /// Marks a moment as not supported or unreadable if words at `end`, directly behind it, belong to it too.
+    /// Marks a moment as not supported or unreadable if words at `end`, right after it, belong to it too.
     fn refuse_rest(&mut self, moment: &mut Moment, end: usize) {
         if !self.is_strict || self.begins_task(moment, end) {
             return;
@@ -160,7 +160,7 @@ impl MomentReader<'_> {
         (!begins_past && self.at(&table.ambiguous, place) != Some(length)).then_some(length)
     }
 
-    /// Returns `true` for "ten minutes before" at `place`, as it stands behind a time in Turkish.
+    /// Returns `true` for "ten minutes before" at `place`, as it stands after a time in Turkish.
     fn names_earlier(&self, place: usize) -> bool {
         let end = self.length(place, true, &mut Span::default());
         end.is_some_and(|end| self.at(&self.dates.table.earlier, end).is_some())
@@ -189,7 +189,7 @@ impl MomentReader<'_> {
     }
 
     /// Reads one moment of several parts, with only words such as "on the" between them: "on friday at nine". Returns
-    /// also the place behind it, which is `begin` if there is none.
+    /// also the place after it, which is `begin` if there is none.
     fn group(&mut self, begin: usize) -> (Moment, usize) {
         let (mut moment, mut end, mut place, mut is_listed) = (Moment::default(), begin, begin, false);
         loop {
@@ -210,9 +210,9 @@ impl MomentReader<'_> {
         }
     }
 
-    /// Returns `true` if the words of the task begin behind `moment` with a word such as "weekly" or "night": "friday 18:00
-    /// weekly shopping", "22:00 night watch". Without a day before it, the former may be a repetition; behind an hour
-    /// without minutes, the latter may be its part of the day.
+    /// Returns `true` if the words of the task begin after `moment` with a word such as "weekly" or "night":
+    /// "friday 18:00 weekly shopping", "22:00 night watch". Without a day before it, the former may be a repetition;
+    /// after an hour without minutes, the latter may be its part of the day.
     pub(super) fn begins_task(&mut self, moment: &Moment, place: usize) -> bool {
         let table = self.dates.table;
         let has_day = moment.date.is_some() || moment.repeat.is_some();
@@ -222,7 +222,7 @@ impl MomentReader<'_> {
         used.is_some_and(|used| self.continues_task(place + used))
     }
 
-    /// Returns `true` if the words at `place` belong to the word before them, and are neither a time nor behind a comma:
+    /// Returns `true` if the words at `place` belong to the word before them, and are neither a time nor after a comma:
     /// "shopping", "of games", "at the museum".
     fn continues_task(&mut self, place: usize) -> bool {
         let table = self.dates.table;

@@ -57,7 +57,7 @@ impl MomentReader<'_> {
     }
 
     /// Parses one part of a span, such as "20 minutes", "an hour and a half", "1.5 hours" or "2h30m", and adds it to
-    /// `span`. Returns the place behind it.
+    /// `span`. Returns the place after it.
     pub(super) fn length(&self, place: usize, needs_number: bool, span: &mut Span) -> Option<usize> {
         let table = self.dates.table;
         let fixed = [
@@ -66,7 +66,7 @@ impl MomentReader<'_> {
             (&table.three_quarters, 2700),
             (&table.quarter_hour, 900),
         ];
-        // In "za kwadrans ósma" an hour follows.
+        // In "za kwadrans ósma" (a quarter to eight) an hour follows: "kwadrans" is part of a clock time and no span.
         let is_before_hour = |end: usize| self.is_in_words(end) && self.number(end).is_some();
         let named = fixed.into_iter().find_map(|(names, secs)| Some((secs, self.at(names, place)?)));
         if let Some((secs, used)) = named.filter(|(_, used)| !is_before_hour(place + used)) {
@@ -134,7 +134,7 @@ impl MomentReader<'_> {
     }
 
     /// Parses a number such as "20", "1.5", "two and a half", "a few" or "twenty five", in hundredths. Returns also the
-    /// place behind it.
+    /// place after it.
     fn count(&self, place: usize) -> Option<(u64, usize)> {
         let first = hundredths(self.dates.words.get(place)?).or_else(|| Some(u64::from(self.number(place)?) * 100))?;
         if let Some(used) = self.at(&self.dates.table.half_past, place + 1) {
