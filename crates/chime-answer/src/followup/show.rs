@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn it_is_told_in_the_language_of_the_chat() {
-        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (Gutschein, „Tolkien“, höchstens 35 EUR), als Fortsetzung der neuesten Liste in diesem Gespräch. Von den Wünschen davor gilt weiter: „for readers, no \*horror\*“. Mit „his“ ist wohl „Tolkien“ gemeint: es kam in der ersten Frage vor (zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: „B Tale“, „A Tale“."#]].assert_eq(&why(&follow_up(), texts("deu")).expect("told"));
+        expect![[r#"So habe ich die Frage verstanden: Bitte um etwas Günstigeres (Gutschein, „Tolkien“, höchstens 35 EUR), als Fortsetzung der neuesten Liste in diesem Gespräch. Von den Wünschen davor gilt weiter: „for readers, no \*horror\*“. Mit „his“ ist wohl „Tolkien“ gemeint (es kam in der ersten Frage vor, zu 95 % sicher). Schon vorgeschlagen, also nicht noch einmal: „B Tale“, „A Tale“."#]].assert_eq(&why(&follow_up(), texts("deu")).expect("told"));
     }
 
     #[test]

@@ -98,7 +98,7 @@ mod tests {
 
             - /topics merge tenten tent
 
-            /topics use and a topic sets what this conversation is about. Admins: /topics merge bills invoices counts the first as the second."#]]
+            /topics use and a topic: sets what this conversation is about. Admins: /topics merge bills invoices: counts the first as the second."#]]
         .assert_eq(&listing(&listed, &[("tenten", "tent")], texts("eng")));
         assert_eq!(listing(&[], &[], texts("deu")), texts("deu").topics_none);
     }
