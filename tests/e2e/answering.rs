@@ -653,7 +653,7 @@ async fn a_question_below_a_photo_says_that_there_is_one() {
 async fn a_command_behind_the_bots_name_is_its_own() {
     World::offline(async |w| {
         let help = w.say("ann", "@bot /help");
-        assert!(w.answer_to(help).await.text.starts_with("I read what you write again"));
+        assert!(w.answer_to(help).await.text.starts_with("I read along"));
         w.say("ann", "/ban @bot");
         w.settled().await;
     })
@@ -664,19 +664,19 @@ async fn a_command_behind_the_bots_name_is_its_own() {
 async fn a_bare_command_is_answered_until_another_bot_is_seen() {
     World::offline(async |w| {
         let help = w.say("ann", "/help");
-        assert!(w.answer_to(help).await.text.starts_with("I read what you write again"));
+        assert!(w.answer_to(help).await.text.starts_with("I read along"));
         let settings = w.say("ann", "/settings");
         assert!(w.answer_to(settings).await.text.starts_with("Settings of this chat"));
         w.say("ben", "/ban");
         w.say("ben", "see /usage@abot and /new@");
         let help = w.say("ann", "/help");
-        assert!(w.answer_to(help).await.text.starts_with("I read what you write again"), "no bot has a name of four letters");
+        assert!(w.answer_to(help).await.text.starts_with("I read along"), "no bot has a name of four letters");
         w.say("ben", "/roll@dice_bot 20");
         w.say("ann", "/help");
         w.say("ann", "/settings");
         w.settled().await;
         let named = w.say("ann", "/help@bot");
-        assert!(w.answer_to(named).await.text.starts_with("I read what you write again"));
+        assert!(w.answer_to(named).await.text.starts_with("I read along"));
     })
     .await;
 }
