@@ -56,7 +56,11 @@ async fn what_was_said_on_a_day_is_asked_for_by_the_day_alone() {
         assert!(prompt.contains("booked for nine") && prompt.contains("bring the lanterns"), "{prompt}");
         let why = w.reply("dan", answer.id, "/why");
         let why = w.answer_to(why).await;
-        assert!(why.text.contains("bring the lanterns”: from the time or the member named in the question"), "{}", why.text);
+        assert!(
+            why.text.contains("bring the lanterns”: from the time or the member named in the question"),
+            "{}",
+            why.text
+        );
         let tag = w.say("eve", "@bot what did ben say?");
         w.answer_to(tag).await;
         assert!(w.prompt(1).await.contains("bring the lanterns"));

@@ -16,9 +16,10 @@ mod tables;
 mod words;
 
 pub use classify::{ClassifiedQuestion, ClassifierInput, classify};
-pub use item_question::{item_with_word, names_items};
+pub use item_question::{item_with_word, names_items, surely_names_items};
 pub use items::{
-    is_of_messages, items, items_of_offers, lists_names, lists_things, offers_choice, only_item, repeats_title,
+    is_of_members, is_of_messages, items, lists_names, lists_things, offered_items, offers_choice, only_item,
+    repeats_title,
 };
 pub use resolve::{answered, choose, excluded, resolve};
 pub use tables::FollowUpTables;

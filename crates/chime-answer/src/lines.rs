@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::sanitize::{clean_name, clean_text, skeleton, without_fence};
 use chime_core::{
-    ChatId, Message, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip, span_in_words,
-    without_sent_citations,
+    ChatId, Kind, Message, MessageId, Part, Role, Seq, SourceId, StoredMessage, Timestamp, UserId, Zone, clip,
+    span_in_words, without_sent_citations,
 };
 use chime_relevance::context::{ContextWindow, Entry};
 
@@ -275,10 +275,10 @@ impl<'a> PromptTranscript<'a> {
         }
     }
 
-    /// Returns `true` for answers of the bot and its notices, such as apologies.
+    /// Returns `true` for answers of the bot, its polls and its notices, such as apologies.
     fn is_own(&self, message: &Message) -> bool {
         let is_by_us = || message.sender.is_bot && clean_name(&message.sender.name) == self.bot_name;
-        message.role == Role::Assistant || message.role == Role::System && is_by_us()
+        message.role == Role::Assistant || (message.role == Role::System || message.kind == Kind::Poll) && is_by_us()
     }
 }
 

@@ -99,7 +99,7 @@ pub fn present_members(talk: &[StoredMessage], since: Timestamp) -> Vec<Member> 
     let mut met = BTreeSet::new();
     let said = talk.iter().rev().map(|stored| &stored.message);
     said.take_while(|message| message.sent_at >= since)
-        .filter(|message| message.role == Role::User && met.insert(message.sender.id))
+        .filter(|message| message.role == Role::User && !message.sender.is_bot && met.insert(message.sender.id))
         .map(|message| Member::of(&message.sender))
         .take(MOST_PEOPLE)
         .collect()

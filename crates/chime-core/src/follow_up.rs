@@ -75,6 +75,9 @@ pub struct Frame {
     /// `true` if the answer lists things to choose from, unlike tasks or steps.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_offer: bool,
+    /// `true` if the items were read from sentences, where the patterns may take other words for names.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_prose: bool,
 }
 
 /// Rule by which the earlier suggestion was found that a question continues.

@@ -89,8 +89,7 @@ pub(super) async fn check(
     tracing::Span::current().record("answer.id", tracing::field::display(record.id));
     log::cited_outside_focus(&record);
     log::ready(MessageAt::of(question.trigger()), &record);
-    let asks = question.going_on.reading.has_question_word;
-    let follow_up = store_follow_up::to_store(&record, &question.follow_up, asks);
+    let follow_up = store_follow_up::to_store(&record, &question.follow_up, &question.going_on.members);
     let buttons = store_follow_up::poll_button(&record.text, follow_up.as_ref(), &question.chat);
     let mut rests_on = std::mem::take(&mut question.going_on.rests_on);
     rests_on.extend(used.into_iter().chain(question.oldest_part.stood_for()));

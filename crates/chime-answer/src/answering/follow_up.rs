@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::followup::show::question;
 use crate::followup::{
     ClassifiedQuestion, ClassifierInput, answered, choose, classify, fold, is_of_messages, item_with_word, names_items,
-    repeats_title, resolve,
+    repeats_title, resolve, surely_names_items,
 };
 use crate::sanitize::{clean_name, one_line};
 use chime_core::texts::notices;
@@ -72,6 +72,8 @@ pub struct FollowUpContext {
     wants_others: bool,
     /// Question with which a member ended the last search for suggestions.
     started_over: Option<Seq>,
+    /// Folded names of the members of the chat, and their first words.
+    pub members: BTreeSet<String>,
 }
 
 /// Suggested items that an answer without a model shows instead of messages.
@@ -92,7 +94,7 @@ struct EarlierList {
     messages: BTreeSet<Seq>,
     /// The questions for all lists of the chain, and the messages that show them.
     of_chain: Vec<Seq>,
-    /// Number of messages of members, except for small talk and questions to the bot about it, after the list and the
+    /// Number of messages of people, except for small talk and questions to the bot about it, after the list and the
     /// bot's answers about it. `usize::MAX` if the list is too far back, or too old.
     since: usize,
 }
@@ -109,10 +111,17 @@ enum ReplyTo {
 
 pub fn find(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
     let started_over = follow_ups::started_over(conn, asked.trigger.conversation())?;
-    Ok(FollowUpContext { started_over, ..found_context(conn, asked)? })
+    let names = chats::members(conn, asked.trigger.chat)?.into_iter().map(|member| fold(&member.name));
+    let members = names.flat_map(|name| [name.split(' ').next().unwrap_or_default().to_owned(), name]).collect();
+    let found = found_context(conn, asked, &members)?;
+    Ok(FollowUpContext { started_over, members, ..found })
 }
 
-fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Result<FollowUpContext> {
+fn found_context(
+    conn: &Reader,
+    asked: &FollowUpQuestion<'_>,
+    members: &BTreeSet<String>,
+) -> chime_store::Result<FollowUpContext> {
     let (reply, pending) = replied_to(conn, asked)?;
     if let Some((answer, pending)) = &pending
         && let Some(found) = chosen(conn, asked, *answer, pending)?
@@ -120,12 +129,12 @@ fn found_context(conn: &Reader, asked: &FollowUpQuestion<'_>) -> chime_store::Re
         return Ok(found);
     }
     if let ReplyTo::List(answer) = reply {
-        let list = load(conn, asked, answer, FoundBy::Reply)?;
+        let list = load(conn, asked, answer, FoundBy::Reply, members)?;
         return Ok(list.map_or_else(|| unbound(asked), |list| context_of(asked, list, Vec::new())));
     }
     let mut lists = Vec::new();
     for answer in follow_ups::newest_lists(conn, asked.trigger.conversation(), CHAINS)? {
-        lists.extend(load(conn, asked, answer, FoundBy::Thread)?);
+        lists.extend(load(conn, asked, answer, FoundBy::Thread, members)?);
     }
     let thread: BTreeSet<Seq> = asked.window.focus().map(|entry| entry.message.seq).collect();
     let is_meant = |list: &EarlierList| match reply {
@@ -159,7 +168,8 @@ fn context_of(asked: &FollowUpQuestion<'_>, meant: EarlierList, others: Vec<Earl
     let near: Vec<EarlierList> = others.into_iter().filter(is_near).collect();
     // If there are several lists, "more" means the newest only if this member asked for suggestions then. A whole wish of
     // another member ("suggest restaurants" after books) begins a new search.
-    let names = names_items(asked.ask, &meant.list.shown);
+    let names = names_items(asked.ask, &meant.list.shown)
+        && (asked.is_offline || is_reply || surely_names_items(asked.ask, &meant.list.shown));
     let is_newest = if meant.is_own {
         near.is_empty() || meant.list.frame.intent.suggests()
     } else {
@@ -170,7 +180,11 @@ fn context_of(asked: &FollowUpQuestion<'_>, meant: EarlierList, others: Vec<Earl
         && is_clear_follow_up(&reading, names, meant.since, if asked.is_offline { NEXT } else { 0 });
     let list_end = meant.messages.last().copied().filter(|_| meant.since <= NEXT);
     let is_wish = is_reply && !reading.has_question_word;
-    if starts_over || (is_possible(&meant) || is_wish) && (is_reply || is_clear && (names || is_newest)) {
+    // What was read from sentences may be wrong.
+    let is_read_surely = asked.is_offline || !meant.list.frame.is_prose;
+    if starts_over
+        || is_read_surely && (is_possible(&meant) || is_wish) && (is_reply || is_clear && (names || is_newest))
+    {
         let suggested = vec![meant.list.clone()];
         let (stored, rests_on) = (Some(meant.list), meant.of_chain);
         return FollowUpContext { reading, stored, suggested, rests_on, list_end, ..FollowUpContext::default() };
@@ -267,7 +281,10 @@ fn talk_since(
             if follow_up.is_some_and(|it| it.follows == Some(list.answer)) {
                 since = 0;
             }
-        } else if !is_small_talk(&message.text) && !asks_about(asked, &message.text, &list.shown) {
+        } else if !message.sender.is_bot
+            && !is_small_talk(&message.text)
+            && !asks_about(asked, &message.text, &list.shown)
+        {
             let parent = message.reply_to.map_or(Ok(None), |id| outbox::by_message(conn, message.chat, id))?;
             let is_reply = parent.and_then(|part| part.answer) == Some(list.answer);
             since += usize::from(!is_reply);
@@ -360,6 +377,7 @@ fn load(
     asked: &FollowUpQuestion<'_>,
     answer: AnswerId,
     found_by: FoundBy,
+    members: &BTreeSet<String>,
 ) -> chime_store::Result<Option<EarlierList>> {
     let chain = follow_ups::chain_of(conn, answer)?;
     let Some(at) = chain.iter().position(|it| it.answer == answer) else { return Ok(None) };
@@ -391,13 +409,8 @@ fn load(
         _ => None,
     });
     let mut shown: Vec<Item> = chain.into_iter().flat_map(|it| it.items).collect();
-    if !frame.is_offer {
-        // "Who brings what" was answered with members: a question about one of them is not about that list.
-        let names = chats::members(conn, asked.trigger.chat)?.into_iter().map(|member| fold(&member.name));
-        let names: BTreeSet<String> =
-            names.flat_map(|name| [name.split(' ').next().unwrap_or_default().to_owned(), name]).collect();
-        shown.retain(|item| !names.contains(&fold(item.title())));
-    }
+    // "Who brings what" was answered with members: a question about one of them is not about that list.
+    shown.retain(|item| !members.contains(&fold(item.title())));
     // One citation may be of a wish: "for those who eat no meat [1]".
     let record = answers::find(conn, answer)?;
     let is_of_messages = !frame.is_offer && record.is_some_and(|it| is_of_messages(&it.text, items.len()));
@@ -450,7 +463,8 @@ impl FollowUpContext {
             let and_after = self.list_end.filter(|_| self.asks_which_one);
             let asks_about_all = reading.is_question && reading.is_about_list && reading.unknown <= UNKNOWN;
             // "Who has the key?" is not about the list, although no message fits it.
-            let is_remark = is_unclear && !reading.is_question && self.list_end.is_some();
+            let refers = reading.is_about_list || !reading.mentions.places.is_empty();
+            let is_remark = is_unclear && (refers || !reading.is_question) && self.list_end.is_some();
             let items = list.items.iter().collect();
             let and_after = and_after.filter(|_| !asks_about_all);
             return (asks_about_all || and_after.is_some() || is_remark)
@@ -489,6 +503,10 @@ impl FollowUpContext {
             follow_up.suggested.clone_from(&self.suggested);
             follow_up.asks_which_one = self.asks_which_one && self.list_end.is_some();
             follow_up.wants_others = self.wants_others;
+            // More of the only list that may be meant continues it.
+            if let ([list], true) = (self.suggested.as_slice(), self.wants_others) {
+                (follow_up.follows, follow_up.found_by) = (Some(list.answer), Some(list.found_by));
+            }
         }
         log(self, &follow_up);
         follow_up

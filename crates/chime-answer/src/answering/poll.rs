@@ -52,7 +52,8 @@ pub(super) async fn send_wanted_poll(
     Ok(is_sent)
 }
 
-/// Adds a poll of the things in `answer` to the outbox. Returns `false` if they are too few or too many.
+/// Adds a poll of the things in `answer` to the outbox. Returns `false` if they are too few or too many, or were read
+/// from sentences.
 pub fn add_poll(
     tx: &Writer<'_>,
     answer: AnswerId,
@@ -61,7 +62,9 @@ pub fn add_poll(
     question: &str,
     now: Timestamp,
 ) -> chime_store::Result<bool> {
-    let Some(poll) = poll(question, &follow_ups::items_of(tx, answer)?) else { return Ok(false) };
+    let is_certain = follow_ups::find(tx, answer)?.is_some_and(|list| !list.frame.is_prose);
+    let items = if is_certain { follow_ups::items_of(tx, answer)? } else { Vec::new() };
+    let Some(poll) = poll(question, &items) else { return Ok(false) };
     let reply = NewReply::own(Purpose::Command, reply_key, to, vec![FormattedText::plain(poll.text())]);
     outbox::add(tx, &NewReply { answer: Some(answer), poll: Some(poll), ..reply }, now)?;
     Ok(true)

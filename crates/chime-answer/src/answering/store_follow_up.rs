@@ -1,8 +1,11 @@
 //! Stores the suggestions of an answer, for later questions and for a poll.
 
+use std::collections::BTreeSet;
+
 use crate::answering::follow_up::count;
 use crate::followup::{
-    is_of_messages, items, items_of_offers, lists_names, lists_things, offers_choice, only_item, repeats_title,
+    fold, is_of_members, is_of_messages, items, lists_names, lists_things, offered_items, offers_choice, only_item,
+    repeats_title,
 };
 use chime_core::texts::texts;
 use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Frame, Poll, PollButton, Seq, Suggested};
@@ -10,14 +13,16 @@ use chime_store::chats::ChatRow;
 use chime_store::follow_ups::NewFollowUp;
 use chime_store::{Writer, answers, consent, follow_ups};
 
-/// Returns the follow-up record to store with an answer, with the items that the answer suggests. `asks` tells that the
-/// question has a question word, such as "who". `None` if there is nothing to store.
-pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp, asks: bool) -> Option<NewFollowUp> {
+/// Returns the follow-up record to store with an answer, with the items that the answer suggests. `members` has the
+/// folded names of members of the chat. `None` if there is nothing to store.
+pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp, members: &BTreeSet<String>) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let is_read = is_answer && follow_up.items.is_empty();
-    let found = if is_read { suggested(&record.text, &follow_up.frame) } else { Vec::new() };
+    let (found, is_prose) =
+        if is_read { suggested(&record.text, &follow_up.frame, members) } else { (Vec::new(), false) };
     let mut resolved = follow_up.clone();
-    resolved.frame.is_offer = !found.is_empty() && is_offer(&record.text, follow_up, &found, asks);
+    resolved.frame.is_offer = !found.is_empty() && is_offer(&record.text, follow_up, &found, members);
+    resolved.frame.is_prose = is_prose;
     if !follow_up.needs_prompt_slot() && found.is_empty() {
         return None;
     }
@@ -35,37 +40,41 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp, asks: bool) -> Opti
     })
 }
 
-/// Returns the items that an answer suggests. The items of any list count; names in sentences only if a kind of thing or
-/// suggestions were asked for, or if the answer offers them ("try Lido") and cites no message.
-fn suggested(text: &str, frame: &Frame) -> Vec<Suggested> {
+/// Returns the items that an answer suggests, and `true` if they were read from sentences and may be other words. The
+/// items of any list count; names in sentences only if a kind of thing or suggestions were asked for, or if the answer
+/// cites no message.
+fn suggested(text: &str, frame: &Frame, members: &BTreeSet<String>) -> (Vec<Suggested>, bool) {
     let kind = frame.kind.as_deref();
-    if frame.intent.suggests() || kind.is_some() {
-        let found = items(text, kind);
-        return if found.is_empty() { only_item(text, kind).into_iter().collect() } else { found };
+    let wants = frame.intent.suggests() || kind.is_some();
+    let listed = if wants || lists_things(text) { items(text, kind) } else { Vec::new() };
+    if !listed.is_empty() || !wants && is_of_messages(text, 1) {
+        return (listed, false);
     }
-    match lists_things(text) {
-        true => items(text, kind),
-        false if is_of_messages(text, 1) => Vec::new(),
-        false => items_of_offers(text),
+    let mut offered = offered_items(text, kind);
+    offered.retain(|item| !members.contains(&fold(&item.title)));
+    match offered.len() {
+        0 if wants => (only_item(text, kind).into_iter().collect(), false),
+        1 if wants => (offered, false),
+        _ => (offered, true),
     }
 }
 
 /// Returns `true` if an answer that suggests `items` offers things to choose from: suggestions or things of a kind were
 /// asked for, things with prices are listed, or names that are not from messages. The steps of a recipe are no offer,
-/// nor is a list for a question such as "who brings what?".
-fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested], asks: bool) -> bool {
+/// nor is what members do or bring.
+fn is_offer(text: &str, follow_up: &FollowUp, items: &[Suggested], members: &BTreeSet<String>) -> bool {
     let FollowUp { frame, suggested, .. } = follow_up;
     if frame.kind.as_deref() == Some("recipe") {
         return lists_names(text);
     }
     let is_after_offer = suggested.iter().any(|list| list.frame.is_offer);
-    let is_own = !is_of_messages(text, items.len());
+    let is_own = !is_of_messages(text, items.len()) && !is_of_members(text, members);
     // Sentences have items only if they offer them.
-    let is_prose = !lists_things(text);
+    let has_names = || !lists_things(text) || lists_names(text);
     frame.intent.suggests()
         || has_prices(items)
-        || is_own && (is_prose || is_after_offer && follow_up.wants_others)
-        || (is_own && (is_after_offer || !asks) || frame.kind.is_some()) && lists_names(text)
+        || is_own && is_after_offer && follow_up.wants_others
+        || (is_own || frame.kind.is_some()) && has_names()
 }
 
 fn has_prices(items: &[Suggested]) -> bool {
@@ -78,7 +87,7 @@ pub fn poll_button(text: &str, taken: Option<&NewFollowUp>, chat: &ChatRow) -> V
     let is_choice = |taken: &&NewFollowUp| {
         let NewFollowUp { resolved: FollowUp { frame, .. }, items, .. } = taken;
         let is_asked_for = frame.intent.suggests() || frame.kind.is_some();
-        let is_offer = frame.is_offer && (is_asked_for || has_prices(items)) || offers_choice(text);
+        let is_offer = !frame.is_prose && frame.is_offer && (is_asked_for || has_prices(items)) || offers_choice(text);
         is_offer && Poll::OPTIONS.contains(&taken.items.len()) && chat.chat.kind != ChatKind::Private
     };
     let taken = taken.filter(is_choice);

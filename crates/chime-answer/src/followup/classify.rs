@@ -172,7 +172,9 @@ impl<'a> TableClassifier<'a> {
         kinds.retain(|(span, _)| !refused.iter().any(|other| other.overlaps(*span)));
         let person = rows.of(PhraseRow::PersonPronoun).iter().copied().find(|span| is_maker(*span, &rows, &kinds));
         let item = rows.of(PhraseRow::ItemPronoun).iter().copied().max_by_key(|span| span.to - span.from);
-        let people = shown_people(tokens, ask.shown.unwrap_or_default());
+        // "More, but nothing by Lem" asks for nothing by Lem.
+        let mut people = shown_people(tokens, ask.shown.unwrap_or_default());
+        people.retain(|(_, span)| !refused.iter().any(|other| other.overlaps(*span)));
         // In "cheaper than 20", "cheaper" is part of a limit.
         let mut cheaper = without(rows.of(PhraseRow::Cheaper), &of_money);
         let begins_question = begins_question(&rows);
@@ -283,7 +285,9 @@ impl<'a> TableClassifier<'a> {
 
     /// Returns `true` if the word at `at` is part of a phrase that decides the classification.
     fn covers(&self, at: usize) -> bool {
-        let of_rows = self.rows.iter().filter(|(row, _)| row.has_meaning()).flat_map(|(_, spans)| spans);
+        // A pronoun that means no maker says something else: "another one, she read both".
+        let is_read = |row: PhraseRow| row.has_meaning() && (row != PhraseRow::PersonPronoun || self.person.is_some());
+        let of_rows = self.rows.iter().filter(|(row, _)| is_read(*row)).flat_map(|(_, spans)| spans);
         let places = self.places.iter().map(|(span, _)| span);
         let kinds = self.kinds.iter().map(|(span, _)| span);
         let people = self.people.iter().map(|(_, span)| span);

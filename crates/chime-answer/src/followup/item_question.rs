@@ -31,6 +31,20 @@ pub fn names_items(ask: &str, items: &[Item]) -> bool {
     !mentioned(ask, items).is_empty()
 }
 
+/// Returns `true` if the question mentions an item by two significant words of its title, or in capitals: "at the
+/// station" need not mean a restaurant named "The Station".
+pub fn surely_names_items(ask: &str, items: &[Item]) -> bool {
+    let asked = tokens(ask);
+    let is_sure = |item: &Item| {
+        let words: Vec<&str> =
+            item.title().split_whitespace().filter(|word| word.chars().count() > SIGNIFICANT_CHARS).collect();
+        let is_said = |word: &&&str| asked.iter().any(|said| said.word == fold(word));
+        let is_capital = |word: &&str| word.starts_with(char::is_uppercase) && ask.contains(word);
+        words.iter().filter(is_said).count() > 1 || words.iter().any(is_capital)
+    };
+    mentioned(ask, items).into_iter().any(is_sure)
+}
+
 /// Returns the only item whose title has a significant word of the question.
 pub fn item_with_word<'i>(ask: &str, items: &'i [Item]) -> Option<&'i Item> {
     let asked = tokens(ask);

@@ -3,6 +3,8 @@
 mod line;
 mod prose;
 
+use std::collections::BTreeSet;
+
 use crate::followup::items::line::{ListLine, Marker, read_lines};
 use crate::followup::words::fold;
 use chime_core::{Suggested, source_list};
@@ -10,21 +12,24 @@ use chime_core::{Suggested, source_list};
 /// Maximum number of items of one answer.
 const MAX_ITEMS: usize = 20;
 
-/// Returns the items that an answer suggests, in its order, without repeated titles. `kind` is the kind that the
+/// Returns the items that an answer lists or marks, in its order, without repeated titles. `kind` is the kind that the
 /// question asked for.
 pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let answer = line::without_tags(answer);
-    let found = [listed, tabled, prose::bold, prose::quoted, prose::offered]
+    let found = [listed, tabled, comma_separated, prose::bold, prose::quoted]
         .into_iter()
         .map(|read| read(&answer, kind))
         .find(|found| !found.is_empty());
     without_repetitions(found.unwrap_or_default(), kind)
 }
 
-/// Returns the items that an answer in sentences offers with words such as "try", whatever was asked.
-pub fn items_of_offers(answer: &str) -> Vec<Suggested> {
+/// Returns the items that an answer in sentences offers with words such as "try": those in quotes, else all names behind
+/// such words, which need not be items.
+pub fn offered_items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let answer = line::without_tags(answer);
-    without_repetitions(prose::offered(&answer, None), None)
+    let found = prose::offered(&answer, kind);
+    let quoted = if found.is_empty() { Vec::new() } else { prose::quoted(&answer, kind) };
+    without_repetitions(if quoted.is_empty() { found } else { quoted }, kind)
 }
 
 fn without_repetitions(found: Vec<Suggested>, kind: Option<&str>) -> Vec<Suggested> {
@@ -54,6 +59,9 @@ pub fn lists_things(answer: &str) -> bool {
     /// Maximum number of characters of a name.
     const NAME: usize = 60;
     let answer = line::without_tags(answer);
+    if !comma_separated(&answer, None).is_empty() {
+        return true;
+    }
     let found = listed(&answer, None);
     let is_name = |line: &ListLine<'_>| matches!(line.marker, Marker::Number(_)) && line.text.starts_with("**");
     if found.len() == 1 {
@@ -66,6 +74,9 @@ pub fn lists_things(answer: &str) -> bool {
 /// Returns `true` if most entries of the list in an answer are names, unlike the steps of a recipe below its ingredients.
 pub fn lists_names(answer: &str) -> bool {
     let answer = line::without_tags(answer);
+    if !comma_separated(&answer, None).is_empty() {
+        return true;
+    }
     let lines = read_lines(&answer);
     let ingredients = lines.iter().take_while(|line| !matches!(line.marker, Marker::Number(_)));
     let has_ingredients = ingredients.filter(|line| line.marker == Marker::Bullet).count() > 1;
@@ -142,6 +153,22 @@ fn entries(lines: &[ListLine<'_>], is_entry: impl Fn(&ListLine<'_>) -> bool) -> 
         }
     }
     found
+}
+
+/// Returns the names of an answer that is nothing but three or more of them: "Mocha, Ivy, Juno".
+fn comma_separated(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
+    let names: Vec<&str> = answer.trim().trim_end_matches('.').split(", ").collect();
+    let is_list = names.len() >= 3 && names.iter().all(|name| line::is_name(name) && !name.contains([':', '\n']));
+    let items = names.into_iter().filter(|_| is_list).filter_map(|name| line::item(name, kind));
+    items.collect()
+}
+
+/// Returns `true` if most entries of the list in an answer have one of `names`: "1. Tent – Ana".
+pub fn is_of_members(answer: &str, names: &BTreeSet<String>) -> bool {
+    let lines = read_lines(answer);
+    let entries = entries_of_list(&lines);
+    let has_name = |entry: &&ListEntry| fold(&entry.text).split(' ').any(|word| names.contains(word));
+    2 * entries.iter().filter(has_name).count() > entries.len()
 }
 
 /// Returns the items in the first column of a table, or in the second if the first contains row numbers.

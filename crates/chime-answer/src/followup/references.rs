@@ -46,7 +46,7 @@ fn people(stored: &Frame, shown: &[Item]) -> Vec<String> {
     found
 }
 
-fn only_person(item: &Item) -> Option<String> {
+pub fn only_person(item: &Item) -> Option<String> {
     let [person] = item.shown.people.as_slice() else { return None };
     Some(person.clone())
 }

@@ -97,6 +97,13 @@ fn inherit(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: &Sugg
         (None, true) => stored.frame.budget.clone().map(|limit| Price { amount: limit.amount.cheaper(), ..limit }),
         (None, false) => stored.frame.budget.clone(),
     };
+    // If only some of what was shown is above a new limit, the rest may be the answer.
+    if let (Intent::Budget, Some(limit)) = (frame.intent, &frame.budget) {
+        let is_above = |item: &Item| item.shown.price.as_ref().is_some_and(|price| price.amount > limit.amount);
+        if follow_up.excluded.iter().any(is_above) {
+            follow_up.excluded.retain(is_above);
+        }
+    }
 }
 
 /// Returns the newest shown items that could be suggested again as `kind`, at most 30, oldest first,
@@ -166,7 +173,13 @@ fn about_people(follow_up: &mut FollowUp, reading: &ClassifiedQuestion, stored: 
         follow_up.references.extend(reading.mentions.people.iter().map(named));
         frame.people = reading.mentions.people.iter().map(|(name, _)| name.clone()).collect();
     } else if let Some(said) = reading.mentions.person.as_deref().filter(|_| follow_up.reset.is_none()) {
-        match references::person(&stored.frame, &stored.shown, stored.last_item.as_ref()) {
+        // "More by the author of the second"
+        let placed = references::at_places(&reading.mentions.places, &stored.items);
+        let target = match placed.iter().find_map(|(item, _)| references::only_person(item)) {
+            Some(name) => PronounTarget::Resolved(name, Evidence::Position, NAMED_CONFIDENCE),
+            None => references::person(&stored.frame, &stored.shown, stored.last_item.as_ref()),
+        };
+        match target {
             // No maker is known: the model reads the list.
             PronounTarget::Nothing => {
                 if frame.intent == Intent::EntitySearch {

@@ -22,20 +22,18 @@ pub fn prompt_lines(follow_up: &FollowUp) -> Vec<String> {
             let items = list.items.iter().map(|item| one_line(&described(item), VALUE_CHARS));
             heading.into_iter().chain(asked).chain(items).collect::<Vec<_>>()
         };
-        let mut lines: Vec<String> = lists.iter().flat_map(told).collect();
-        // Last, because a token limit cuts the end.
         let before = |list: &&SuggestedList| {
             let mut others = excluded(&list.shown, None);
             others.retain(|item| item.id.answer != list.answer);
             others.sort_by_key(|item| std::cmp::Reverse(item.id.answer));
-            others
+            let asker =
+                if lists.len() > 1 { format!(" for {}", one_line(&list.asked_by, VALUE_CHARS)) } else { String::new() };
+            let heading = (!others.is_empty()).then(|| format!("listed before{asker}:"));
+            let items = others.into_iter().map(|item| one_line(&described(&item), VALUE_CHARS));
+            heading.into_iter().chain(items).collect::<Vec<_>>()
         };
-        let others: Vec<Item> = lists.iter().flat_map(before).collect();
-        if !others.is_empty() {
-            lines.push("listed before:".to_owned());
-            lines.extend(others.iter().map(|item| one_line(&described(item), VALUE_CHARS)));
-        }
-        return lines;
+        // Last, because a token limit cuts the end.
+        return lists.iter().flat_map(told).chain(lists.iter().flat_map(before)).collect();
     }
     if follow_up.follows.is_none() || follow_up.reset == Some(Reset::StartOver) {
         return Vec::new();

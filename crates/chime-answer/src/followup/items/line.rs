@@ -74,7 +74,7 @@ static ADDRESS: LazyLock<Regex> = LazyLock::new(|| pattern(r"https?://[^\s)>\]]+
 /// Maker behind the title, after a word such as "by".
 static BY_LINE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"^[\s,:(–—-]*(?:(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by|from(?:\s+the)?)\s*:?\s+|d['’])(?P<name>.+)$",
+        r"^[\s,:(–—-]*(?:(?:by|autor(?:ilt)?|von|de|par|от|автор|author|lavastaja|directed by|di|from(?:\s+the)?)\s*:?\s+|d['’])(?P<name>.+)$",
     )
 });
 /// Maker behind the title without such a word: "– Tolkien", "(Tolkien)".
@@ -119,9 +119,17 @@ pub fn list_item(entry: &str, kind: Option<&str>) -> Option<Suggested> {
     Some(Suggested { title: clip(&item.title, TITLE_CHARS).into_owned(), ..item })
 }
 
-/// Returns `true` if an entry begins with a name: marked, in capitals, or with a price behind it.
+/// Returns `true` if an entry begins with a name: marked, in capitals, or with a price behind it. A single marked word
+/// inside a sentence is none: "**Fill** the kettle".
 pub fn is_named(entry: &str) -> bool {
-    OPENING.is_match(entry) || parsed(entry, None).is_some_and(|item| item.price.is_some() || is_name(&item.title))
+    let is_name = || parsed(entry, None).is_some_and(|item| item.price.is_some() || is_name(&item.title));
+    match OPENING.find(entry) {
+        Some(mark) => {
+            let rest = entry.get(mark.end()..).unwrap_or_default().trim_start();
+            !rest.starts_with(char::is_alphanumeric) || mark.as_str().contains(' ') && is_name()
+        }
+        None => is_name(),
+    }
 }
 
 fn is_sentence(title: &str) -> bool {
@@ -165,7 +173,11 @@ fn author_first(text: &str) -> Option<EntryParts> {
         return None;
     }
     let (title, url, rest) = opened(text.get(at..)?)?;
-    Some((title, url, format!(" by {name},{rest}")))
+    // "Book “Emma”"
+    match FollowUpTables::shipped().name_of(NamedRow::Kinds, &name) {
+        Some(_) => Some((title, url, rest)),
+        None => Some((title, url, format!(" by {name},{rest}"))),
+    }
 }
 
 /// Splits the text at the separator between title and description.
@@ -228,8 +240,9 @@ fn tidy_title(raw: &str) -> Option<String> {
     if title.starts_with(QUOTES) && title.ends_with(QUOTES) {
         title = title.trim_matches(QUOTES).trim();
     }
-    // Removes a year, as in "The Hobbit (1937)".
-    if let Some((before, _)) = title.rsplit_once(" (").filter(|(_, within)| within.ends_with(')')) {
+    // Removes a year, as in "The Hobbit (1937)", but nothing of "Nothing Phone (2a)".
+    let is_remark = |within: &str| within.ends_with(')') && within.chars().count() > 4;
+    if let Some((before, _)) = title.rsplit_once(" (").filter(|(_, within)| is_remark(within)) {
         title = before;
     }
     let title = title.trim_end_matches(ENDS).trim();
@@ -249,9 +262,11 @@ pub fn makers(rest: &str, below: &str, kind: Option<&str>) -> Vec<String> {
             return people;
         }
     }
-    let beside = BESIDE.captures(rest).filter(|_| is_made(kind) && kind.is_some());
-    let beside = beside.as_ref().and_then(|found| found.name("name"));
-    beside.map(|name| split_names(name.as_str())).unwrap_or_default()
+    let beside = BESIDE.captures(rest).and_then(|found| found.name("name")).map(|name| name.as_str());
+    // Without a kind, only a whole name that is all that follows: "Emma – Jane Austen".
+    let is_all = |name: &&str| rest.trim_end().ends_with(*name) && name.split_whitespace().count() > 1;
+    let is_maker = |name: &&str| is_made(kind) && (kind.is_some() || is_all(name));
+    beside.filter(is_maker).map(split_names).unwrap_or_default()
 }
 
 /// Returns the names at the start: "Neil Gaiman and Terry Pratchett – a comedy".

@@ -26,6 +26,12 @@ fn recorded() -> Vec<Recorded> {
         .answer
 }
 
+/// Returns the items of a list or, if there is none, those that sentences offer.
+fn read(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
+    let found = items(answer, kind);
+    if found.is_empty() { offered_items(answer, kind) } else { found }
+}
+
 fn titles(items: &[Suggested]) -> Vec<&str> {
     items.iter().map(|item| item.title.as_str()).collect()
 }
@@ -39,7 +45,7 @@ fn at_least_95_percent_of_the_titles_are_read_and_next_to_nothing_else() {
     }
     let (mut known, mut found, mut spare, mut wrong) = (0, 0, 0, Vec::new());
     for answer in &answers {
-        let items = items(&answer.text, Some(&answer.kind));
+        let items = read(&answer.text, Some(&answer.kind));
         let hits = answer.titles.iter().filter(|title| items.iter().any(|item| item.title == **title)).count();
         known += answer.titles.len();
         found += hits;
@@ -59,7 +65,7 @@ fn at_least_95_percent_of_the_titles_are_read_and_next_to_nothing_else() {
 fn people_and_prices_come_with_the_titles() {
     let mut wrong = Vec::new();
     for answer in recorded() {
-        let items = items(&answer.text, Some(&answer.kind));
+        let items = read(&answer.text, Some(&answer.kind));
         if let Some(expected) = answer.people {
             let people: Vec<String> = items.iter().flat_map(|item| item.people.clone()).collect();
             if !expected.iter().all(|name| people.contains(name)) || people.len() > expected.len() + 1 {
@@ -109,8 +115,10 @@ fn a_short_list_of_names_in_bold_is_a_choice() {
 
 #[test]
 fn an_offer_in_a_sentence_may_name_the_maker() {
-    let found =
-        items("Try Norwegian Wood by Haruki Murakami; or Pachinko by Min Jin Lee would work too.", Some("book"));
+    let found = offered_items(
+        "Try Norwegian Wood by Haruki Murakami; or Pachinko by Min Jin Lee would work too.",
+        Some("book"),
+    );
     assert_eq!(titles(&found), ["Norwegian Wood", "Pachinko"]);
     assert_eq!([&found[0].people[..], &found[1].people[..]].concat(), ["Haruki Murakami", "Min Jin Lee"]);
 }
@@ -171,4 +179,24 @@ fn letters_before_a_dollar_change_its_currency() {
     for (text, code) in [("R$ 38 o quilo", "BRL"), ("A$20", "AUD"), ("MX$ 90", "MXN"), ("$ 5", "USD")] {
         assert_eq!(currency(text).as_deref(), Some(code), "{text}");
     }
+}
+
+#[test]
+fn a_maker_is_no_kind_of_thing_and_may_follow_a_title_of_any_kind() {
+    let people = |text: &str| items(text, None).into_iter().next().map(|item| (item.title, item.people));
+    let of = |title: &str, maker: &str| Some((title.to_owned(), vec![maker.to_owned()]));
+    assert_eq!(
+        people("- Libro «El libro del té» de Kakuzo Okakura, 9 €\n- Otro"),
+        of("El libro del té", "Kakuzo Okakura")
+    );
+    assert_eq!(people("1. **Emma** – Jane Austen\n2. Other"), of("Emma", "Jane Austen"));
+    assert_eq!(people("1. **Lido** – Old and quiet\n2. Other"), Some(("Lido".to_owned(), Vec::new())));
+}
+
+#[test]
+fn a_remark_in_brackets_leaves_a_title_and_a_part_of_its_name_stays() {
+    assert_eq!(
+        titles(&items("1. Nothing Phone (2a)\n2. The Hobbit (1937)", None)),
+        ["Nothing Phone (2a)", "The Hobbit"]
+    );
 }
