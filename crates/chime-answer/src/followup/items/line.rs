@@ -188,9 +188,13 @@ fn cut(text: &str) -> EntryParts {
     (title.to_owned(), None, rest.to_owned())
 }
 
-/// Returns `true` if a comma stands inside of a title ("garlic, ginger"): not behind a name, nor before a price.
+/// Returns `true` if a comma stands inside of a title ("garlic, ginger"), not after a name or before a price, or a
+/// bracket with a part of the name ("Nothing Phone (2a)").
 fn is_inside_title(text: &str, found: &regex::Match<'_>) -> bool {
     let (before, after) = text.split_at(found.start());
+    if let Some((within, _)) = after.strip_prefix(" (").and_then(|rest| rest.split_once(')')) {
+        return !is_remark(within);
+    }
     let is_name = is_name(before) && !before.starts_with(|c: char| c.is_ascii_digit());
     found.as_str().starts_with(',') && !found.as_str().contains("by") && !is_name && price(after).is_none()
 }
@@ -226,6 +230,11 @@ fn is_made(kind: Option<&str>) -> bool {
     kind.is_none_or(|kind| MADE_BY.contains(&kind))
 }
 
+/// Returns `true` if words in brackets are no part of a name, as "2a" is of a phone.
+fn is_remark(within: &str) -> bool {
+    within.chars().count() > 3
+}
+
 /// Removes marks, years and trailing signs from a title; `None` if it is empty or a sentence.
 pub fn clean_title(raw: &str) -> Option<String> {
     tidy_title(raw).filter(|title| !is_sentence(title))
@@ -240,9 +249,8 @@ fn tidy_title(raw: &str) -> Option<String> {
     if title.starts_with(QUOTES) && title.ends_with(QUOTES) {
         title = title.trim_matches(QUOTES).trim();
     }
-    // Removes a year, as in "The Hobbit (1937)", but nothing of "Nothing Phone (2a)".
-    let is_remark = |within: &str| within.ends_with(')') && within.chars().count() > 4;
-    if let Some((before, _)) = title.rsplit_once(" (").filter(|(_, within)| is_remark(within)) {
+    // Removes a year, as in "The Hobbit (1937)".
+    if let Some((before, _)) = title.rsplit_once(" (").filter(|(_, end)| end.strip_suffix(')').is_some_and(is_remark)) {
         title = before;
     }
     let title = title.trim_end_matches(ENDS).trim();
