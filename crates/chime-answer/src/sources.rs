@@ -10,7 +10,7 @@ use crate::citation_basis::{CitationBasis, TAG};
 use crate::citation_forms::is_lead;
 use crate::grounding::sentences;
 use crate::pattern;
-use crate::support::{DOUBTFUL, SHARES_NOTHING, SUPPORTS, Support, UNRELATED};
+use crate::support::{DOUBTFUL, SHARES_NOTHING, SUPPORTS, Support, UNRELATED, content_words};
 use chime_core::lang::begins_like;
 use chime_core::trigger::{Languages, ends_like_question};
 use chime_core::{Fences, SourceId, SourceKind, lower_words};
@@ -162,6 +162,7 @@ impl Checker<'_> {
     fn with_checked_tags(&self, sentence: &str, tags: &[String]) -> String {
         let words = STAND_IN.replace_all(sentence, "");
         let (mut out, mut from, mut before) = (String::new(), 0, "");
+        let is_alone = STAND_IN.find_iter(sentence).count() == 1;
         let mut stand_ins = STAND_IN.captures_iter(sentence).peekable();
         while let Some(stand_in) = stand_ins.next() {
             let Some(whole) = stand_in.get(0) else { continue };
@@ -170,7 +171,8 @@ impl Checker<'_> {
             before = if between.contains(char::is_alphanumeric) { between } else { before };
             from = whole.end();
             let next = stand_ins.peek().and_then(|next| next.get(0)).map_or(sentence.len(), |next| next.start());
-            let claims = Claims { before, after: &sentence[from..next], sentence: &words };
+            let is_glued = stand_in["blanks"].is_empty() && between.ends_with(char::is_alphanumeric);
+            let claims = Claims { before, after: &sentence[from..next], sentence: &words, is_glued, is_alone };
             out += between;
             let place = stand_in["place"].parse::<usize>().ok();
             let tag = place.and_then(|place| tags.get(place)).map_or("", String::as_str);
@@ -196,8 +198,9 @@ impl Checker<'_> {
         };
         let cited: Option<Vec<usize>> = basis.cited_ids(tag).into_iter().map(place).collect();
         let checkable: Vec<&str> = claims.all().into_iter().filter(|claim| support.is_checkable(claim)).collect();
-        // Tags with invalid ids are removed later, with a note to the reader.
-        let Some(cited) = cited.filter(|_| !checkable.is_empty()) else { return tag.to_owned() };
+        let Some(cited) = cited.filter(|_| !checkable.is_empty()) else {
+            return self.with_source_of_invalid(tag, &checkable, tags);
+        };
         let scores = cited.iter().flat_map(|place| checkable.iter().map(|claim| support.score_of_cited(claim, *place)));
         let (strongest, without_numbers) = scores.fold((0.0, 0.0), |(all, without_numbers), score| {
             (score.all.max(all), score.without_numbers.max(without_numbers))
@@ -222,9 +225,45 @@ impl Checker<'_> {
         match supporting {
             Some(place) if may_cite(place) && is_better(place) => format!("[source: {}]", basis.given[place].id),
             None if cited.iter().any(|place| self.is_question_behind(*place, claims)) => tag.to_owned(),
-            None if strongest < UNRELATED && shares_nothing && !is_terse && !claims.need_tag() => String::new(),
+            None if shares_nothing && !is_terse && claims.is_other_number(tag) => written_as_number(tag),
+            None if shares_nothing && !claims.need_tag() => {
+                let has_other_numbers = strongest < UNRELATED && !is_terse;
+                // Beside another source, one may confirm what that says.
+                let is_unrelated = || claims.is_alone && cited.iter().all(|place| self.is_unrelated(claim, *place));
+                if has_other_numbers || is_unrelated() { String::new() } else { tag.to_owned() }
+            }
             _ => tag.to_owned(),
         }
+    }
+
+    /// Returns `tag`, which has invalid ids and is removed later with a note to the reader, after a tag with the source
+    /// that supports the sentence, if there is one.
+    fn with_source_of_invalid(&self, tag: &str, checkable: &[&str], tags: &[String]) -> String {
+        let is_cited = |id: SourceId| {
+            let mut cited = tags.iter().flat_map(|tag| self.basis.cited_ids(tag));
+            cited.any(|other| self.basis.source_id(other) == Some(id))
+        };
+        let found = checkable.first().map(|claim| self.support.sources_of(claim)).unwrap_or_default();
+        match found.first().map(|place| self.basis.given[*place].id).filter(|id| !is_cited(*id)) {
+            Some(id) => format!("[source: {id}] {tag}"),
+            None => tag.to_owned(),
+        }
+    }
+
+    /// Returns `true` if a claim of several words shares none with the message at `place`, of several words too, and the
+    /// messages beside it, which it may sum up, and both are in the same language.
+    fn is_unrelated(&self, claim: &str, place: usize) -> bool {
+        /// Shorter sentences may be said in other words.
+        const TELLING: usize = 3;
+        let given = self.basis.given;
+        let beside = place.saturating_sub(1)..given.len().min(place + 2);
+        let shares_word = |at: usize| self.support.share_subject(claim, at, at) || self.support.names_author(claim, at);
+        let [codes, others] = [claim, &given[place].text].map(|text| Languages::shipped().likely_codes(text));
+        let tells = |text: &str| content_words(text).len() >= TELLING;
+        tells(claim)
+            && tells(&given[place].text)
+            && !beside.into_iter().any(shares_word)
+            && codes.iter().any(|code| others.contains(code))
     }
 
     /// Returns `true` for a question that a sentence names as open, or that shares a word with it that is no number.
@@ -248,11 +287,22 @@ struct Claims<'s> {
     after: &'s str,
     /// The whole sentence, without tags.
     sentence: &'s str,
+    /// `true` if the tag is written without a blank after a word.
+    is_glued: bool,
+    /// `true` if it is the only tag of the sentence.
+    is_alone: bool,
 }
 
 impl<'s> Claims<'s> {
     fn all(self) -> [&'s str; 3] {
         [self.before, self.after, self.sentence]
+    }
+
+    /// Returns `true` if the brackets of `tag`, inside the sentence, are an index or an interval: "names[2] is", "between
+    /// [1, 4] there are".
+    fn is_other_number(self, tag: &str) -> bool {
+        let is_number = !written_as_number(tag).contains(char::is_alphabetic);
+        is_number && self.need_tag() && (self.is_glued || tag.contains(','))
     }
 
     /// Returns `true` if the tag is a part of the sentence: "as [4] says", "see [4]".
@@ -262,6 +312,11 @@ impl<'s> Claims<'s> {
         let last = self.before.unicode_words().next_back().unwrap_or_default().to_lowercase();
         goes_on || is_lead(&last) || Languages::shipped().is_stop_word_in(&last, self.sentence)
     }
+}
+
+/// Returns the brackets that a tag was made of: `[1, 4]`.
+fn written_as_number(tag: &str) -> String {
+    tag.replacen("source: ", "", 1)
 }
 
 /// Returns `true` if a sentence says that something is open, missing or asked. Its sources are questions.
@@ -284,8 +339,9 @@ fn with_tag(sentence: &str, ids: &[SourceId]) -> String {
 mod tests {
     use super::*;
     use crate::lines::Labels;
-    use crate::support::tests::sources;
+    use crate::support::tests::{labelled, sources};
     use chime_core::Seq;
+    use chime_core::embed::Embedder;
 
     #[track_caller]
     fn check(tagged: &str, expected: &str) {
@@ -332,7 +388,7 @@ mod tests {
     fn a_citation_that_fits_stays_and_so_does_one_that_nothing_tells_of() {
         check("At 9:40 [source: m2].", "At 9:40 [source: m2].");
         check("Yes [source: m1].", "Yes [source: m1].");
-        check("At 9:40 [source: m99].", "At 9:40 [source: m99].");
+        check("Perhaps [source: m99].", "Perhaps [source: m99].");
     }
 
     #[test]
@@ -473,6 +529,79 @@ mod tests {
         let talk = ["Mert: yeni ev arkadaşı lazım, oda 9500", "Selin: sigara içmesin"];
         let text = "Oda kiralık, 9500 TL. Sigara içilmez, kedi olur.";
         check_in(&talk, text, "Oda kiralık, 9500 TL [source: m1]. Sigara içilmez, kedi olur.");
+    }
+
+    #[test]
+    fn a_citation_of_an_unrelated_message_is_dropped() {
+        let talk = [
+            "Dan: the weather was lovely all week",
+            "Ben: the key is under the plant by the door",
+            "Ana: we meet at the old harbour",
+            "Ana: yes, take the blue cups and the plates too",
+        ];
+        check_in(&talk, "Paris is the capital of France [source: m2].", "Paris is the capital of France.");
+        for kept in [
+            "Der Ersatz befindet sich neben dem Blumentopf draußen [source: m2].",
+            "Ana wants everybody to bring tableware [source: m4].",
+            "It has been sunny [source: m1].",
+            "Dinner gets sorted by whoever arrives first at noon's harbour walk [source: m2].",
+        ] {
+            check_in(&talk, kept, kept);
+        }
+    }
+
+    #[test]
+    fn a_right_citation_of_the_labelled_sentences_is_never_dropped() {
+        let embedder = Embedder::shipped().expect("the model that ships");
+        let embed = |text: &str| embedder.embed(text);
+        let (mut right, mut dropped) = (0, Vec::new());
+        for labelled in labelled() {
+            let given = sources(&labelled.messages);
+            let mut labels = Labels::default();
+            for source in &given {
+                labels.assign(Seq(source.id.number), source.name.clone());
+            }
+            let basis = CitationBasis { given: &given, labels: &labels, ask: None };
+            let support = Support::new(&given, "", &embed);
+            for place in &labelled.supports {
+                let said = labelled.sentence.trim_end_matches('.');
+                let tagged = format!("{said} [source: {}].", given[*place].id);
+                right += 1;
+                if !with_sources(&tagged, basis, &support, Sourced::None).text.contains("[source:") {
+                    dropped.push(format!("{tagged} {}", labelled.messages[*place]));
+                }
+            }
+        }
+        assert!(right > 50 && dropped.is_empty(), "{right}: {dropped:#?}");
+    }
+
+    #[test]
+    fn an_index_and_an_interval_stay_as_written() {
+        let talk = [
+            "Ana: who has the key?",
+            "Ben: the spare key lies under the plant by the door",
+            "Cat: bring cups",
+            "Dan: the big tent needs new poles and ropes",
+        ];
+        for (text, expected) in [
+            ("In Python, names[source: 2] is the third name.", "In Python, names[2] is the third name."),
+            (
+                "The closed interval [source: 1, 4] contains both ends.",
+                "The closed interval [1, 4] contains both ends.",
+            ),
+            ("It lies under the plant[source: 2] and is wet.", "It lies under the plant[source: 2] and is wet."),
+        ] {
+            check_in(&talk, text, expected);
+        }
+    }
+
+    #[test]
+    fn a_sentence_with_an_invalid_citation_gets_its_source_too() {
+        check(
+            "It leaves at 9:40 from the old harbour [source: m99].",
+            "It leaves at 9:40 from the old harbour [source: m2] [source: m99].",
+        );
+        check("Nobody knows the captain's name [source: m99].", "Nobody knows the captain's name [source: m99].");
     }
 
     #[test]

@@ -410,11 +410,16 @@ pub mod tests {
 
     /// A sentence of an answer, with the indexes of the messages that support it.
     #[derive(Debug, Deserialize)]
-    struct Labelled {
+    pub struct Labelled {
         id: String,
-        sentence: String,
-        messages: Vec<String>,
-        supports: Vec<usize>,
+        pub sentence: String,
+        pub messages: Vec<String>,
+        pub supports: Vec<usize>,
+    }
+
+    pub fn labelled() -> impl Iterator<Item = Labelled> {
+        let lines = LABELLED.lines().filter(|line| !line.trim().is_empty());
+        lines.map(|line| serde_json::from_str(line).expect("a labelled sentence"))
     }
 
     /// Parses `Ana: text` lines as messages 1, 2, 3 …; those of `Chime` are the bot's.
@@ -437,8 +442,7 @@ pub mod tests {
     /// Returns three counts of pairs of a sentence and a source: found and labelled, found, labelled.
     fn judged(embed: Embed<'_>, mut show: impl FnMut(&Labelled, &[usize], &[f64])) -> (usize, usize, usize) {
         let (mut hits, mut found, mut right) = (0, 0, 0);
-        for line in LABELLED.lines().filter(|line| !line.trim().is_empty()) {
-            let labelled: Labelled = serde_json::from_str(line).expect("a labelled sentence");
+        for labelled in labelled() {
             let sources = sources(&labelled.messages);
             let support = Support::new(&sources, "", embed);
             let chosen = support.sources_of(&labelled.sentence);
