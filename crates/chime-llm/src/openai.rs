@@ -83,17 +83,24 @@ struct Learned {
     speeds: Speeds,
 }
 
-/// Time for which a refusal counts that named no context size. It may have had another reason than the size.
+/// Time after which a refusal that named no context size counts half as much: it may have had another reason than the
+/// size, or the operator may have changed the server.
 const UNSIZED_STAYS: Duration = Duration::from_hours(1);
 
-/// Refusal of a prompt as too long that named no context size.
+/// Refusal of a prompt as too long that named no context size. No longer prompt is sent while it counts.
 #[derive(Debug, Clone, Copy)]
 struct UnsizedRefusal {
     at: Timestamp,
     /// Estimated tokens of the prompt.
     tokens: usize,
-    /// Context size into which the largest shorter prompt since then fits, or probably does.
+    /// Context size into which a prompt of half the size fits, or a longer one that was answered since then.
     fitting: Option<usize>,
+}
+
+impl UnsizedRefusal {
+    fn context(self) -> usize {
+        self.fitting.unwrap_or(self.tokens - self.tokens / 10)
+    }
 }
 
 /// A prompt, the receiver of the answer's text, and the clock.
@@ -338,6 +345,11 @@ impl OpenAi {
     }
 }
 
+/// Returns the context size that leaves `tokens` for a prompt, beside the part that is reserved for its answer.
+fn context_of(tokens: usize, prompt: &Prompt) -> usize {
+    tokens.saturating_add((prompt.max_answer_tokens as usize).min(tokens / 3))
+}
+
 /// Returns the delay before the next retry, or `None` if the error allows none.
 fn delay(policy: RetryPolicy, error: &LlmError, retries: u32) -> Option<Duration> {
     match (error, error.recovery()) {
@@ -441,22 +453,28 @@ impl Model {
     }
 
     /// After a refusal that named no context size, notes the size of a shorter prompt that was answered, so that the next
-    /// prompts are as short at once. A longer prompt that is answered shows that the refusal had another reason; also,
-    /// the operator may have changed the server.
+    /// prompts are about as short at once. A longer prompt that is answered shows that the refusal had another reason.
     fn learn_from_shorter(&self, completion: &Completion, prompt: &Prompt, now: Timestamp) {
-        /// A prompt of less than this part of the refused one says little about the size between them.
-        const TELLING: usize = 3;
+        /// Divisor: a smaller part of the estimate is not the size of the prompt, because some servers count only
+        /// tokens that were not in their cache.
+        const PLAUSIBLE: usize = 3;
         let (estimated, mut learned) = (prompt.estimated_tokens(), self.learned.lock());
         let Some(refusal) = learned.refusal.as_mut() else { return };
-        if estimated >= refusal.tokens || now.since(refusal.at) >= UNSIZED_STAYS {
+        if estimated >= refusal.tokens {
             learned.refusal = None;
-        } else if estimated >= refusal.tokens / TELLING {
-            let counted = usize::try_from(completion.tokens.prompt).unwrap_or(0);
-            // Some servers count only tokens that were not in their cache.
-            let read = if counted >= estimated / TELLING { counted.min(estimated) } else { estimated };
-            // What remains of it without the part that is reserved for the answer is the size of this prompt.
-            let fitting = read + (prompt.max_answer_tokens as usize).min(read / TELLING);
-            refusal.fitting = refusal.fitting.max(Some(fitting));
+            return;
+        }
+        let counted = usize::try_from(completion.tokens.prompt).unwrap_or(0);
+        let read = if counted >= estimated / PLAUSIBLE { counted.min(estimated) } else { estimated };
+        // A much shorter prompt says nothing of the sizes between them. Half of what was refused, as the server counts,
+        // is then the first guess.
+        let half = refusal.tokens.saturating_mul(read) / estimated.max(1) / 2;
+        let known = refusal.fitting.unwrap_or(context_of(half, prompt));
+        refusal.fitting = Some(known.max(context_of(read, prompt)));
+        if now.since(refusal.at) >= UNSIZED_STAYS {
+            refusal.at = now;
+            refusal.tokens = refusal.tokens.saturating_mul(2);
+            refusal.fitting = refusal.fitting.map(|fitting| fitting.saturating_mul(2));
         }
     }
 
@@ -464,13 +482,16 @@ impl Model {
     /// this one probably fits.
     fn note_refusal(&self, prompt: &Prompt, now: Timestamp) {
         let (tokens, mut learned) = (prompt.estimated_tokens(), self.learned.lock());
-        let last = learned.refusal.filter(|last| now.since(last.at) < UNSIZED_STAYS && tokens < last.tokens);
-        learned.refusal = Some(UnsizedRefusal { at: now, tokens, fitting: last.map(|_| tokens / 2) });
+        let last = learned.refusal.filter(|last| now.since(last.at) < UNSIZED_STAYS);
+        learned.refusal = Some(match last {
+            Some(last) if tokens >= last.tokens => UnsizedRefusal { at: now, ..last },
+            last => UnsizedRefusal { at: now, tokens, fitting: last.map(|_| context_of(tokens / 2, prompt)) },
+        });
     }
 
     fn facts(&self) -> ServerFacts {
         let learned = self.learned.lock();
-        let fitting = learned.refusal.and_then(|refusal| refusal.fitting);
+        let fitting = learned.refusal.map(UnsizedRefusal::context);
         let context = learned.facts.context.into_iter().chain(learned.shown_context).chain(fitting).min();
         ServerFacts { context, reads_per_second: learned.speeds.typical(), ..learned.facts }
     }

@@ -11,7 +11,7 @@ use crate::{
     AnswerFormat, AnswerProgress, Audio, Check, Embeddings, LlmError, LlmOptions, OpenAi, Prompt, PromptMessage,
     PromptRole, Tool, ToolRound, Tools, Transcriptions,
 };
-use chime_core::estimate_tokens;
+use chime_core::{Timestamp, estimate_tokens};
 use chime_runtime::clock::Clock;
 use chime_testkit::{ModelServer, Reply};
 
@@ -185,8 +185,11 @@ async fn a_shorter_prompt_that_helped_shows_the_size_that_a_refusal_did_not_name
     let no = || refusal(400, "I do not like this.");
     server.script([no(), Reply::text("Hello."), no(), counted(400), counted(1_100), counted(60)]);
     assert!(matches!(model.answer(&large(), &clock).await, Err(LlmError::PromptTooLong)));
+    let refused = model.facts().context.expect("nothing as long is sent again");
+    assert!((3_000..3_400).contains(&refused), "{refused}");
     assert!(model.answer(&sized(600), &clock).await.is_ok());
-    assert_eq!(model.facts().context, None, "much shorter ones tell nothing");
+    let half = model.facts().context.expect("half of what was refused is tried");
+    assert!((1_200..1_500).contains(&half), "{half}: much shorter ones tell little");
     assert!(model.answer(&sized(1_800), &clock).await.is_ok());
     let fitting = model.facts().context.expect("the size is known");
     assert!((1_100..1_500).contains(&fitting), "{fitting}");
@@ -202,11 +205,30 @@ async fn after_two_refusals_without_a_size_half_of_the_shorter_prompt_fits() {
     let server = started().await;
     let (model, clock) = (client(options(&server)), Clock::system());
     let too_long = || refusal(400, "The prompt is too long.");
-    server.script([too_long(), too_long(), too_long(), too_long()]);
-    for (tokens, is_known) in [(3_600, false), (1_800, true)] {
+    server.script([too_long(), too_long(), too_long()]);
+    for (tokens, is_known) in [(3_600, false), (1_800, true), (3_600, true)] {
         assert!(matches!(model.answer(&sized(tokens), &clock).await, Err(LlmError::PromptTooLong)));
         let context = model.facts().context;
         assert_eq!(context.is_some_and(|context| (800..1_200).contains(&context)), is_known, "{context:?}");
+    }
+}
+
+#[tokio::test]
+async fn longer_prompts_are_tried_again_step_by_step_after_a_refusal_without_a_size() {
+    let server = started().await;
+    let (model, clock) = (client(options(&server)), Clock::starting_at(Timestamp::from_secs(1_000_000)));
+    // Only the first prompt has tool definitions, and the server is at once known to read fast.
+    server.script([refusal(413, "Limit 1000."), Reply::text("Friday.")]);
+    assert!(matches!(model.answer(&sized(1_500), &clock).await, Err(LlmError::PromptTooLong)));
+    assert!(model.answer(&sized(400), &clock).await.is_ok());
+    let first = model.facts().context.expect("a limit");
+    assert!((600..800).contains(&first), "{first}");
+    for times in [2, 4] {
+        clock.advance(Duration::from_hours(1));
+        server.script([Reply::text("Friday.")]);
+        assert!(model.answer(&sized(700), &clock).await.is_ok());
+        let context = model.facts().context.expect("a limit");
+        assert!((first * times * 9 / 10..=first * times * 11 / 10).contains(&context), "{context}");
     }
 }
 
