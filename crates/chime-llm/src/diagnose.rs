@@ -21,6 +21,16 @@ static DELAY: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
+/// A limit of answers that a refusal names, as in “max_tokens must be less than or equal to 1024” or “the range of
+/// max_tokens is [1, 1024]”.
+static ANSWER_LIMIT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(concat!(
+        r"max_(?:completion_)?tokens.{0,80}?",
+        r"(?:less than(?: or equal to)?|at most|up to|exceed|maximum|[<>]=?|≤|between \d+ and|[\[(] ?\d+ ?,)",
+        r"\D{0,4}(?P<most>\d+)",
+    ))
+});
+
 /// Estimated tokens of a prompt above which a refusal without a known reason means that the prompt is too long.
 const LARGE: usize = 2_000;
 
@@ -72,11 +82,12 @@ pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Optio
     let of_pictures = complaint.says(&PHRASES.sees_nothing)
         || complaint.says(&PHRASES.of_pictures) && !complaint.says(&PHRASES.filtered);
     let says = |words: &[&str]| complaint.says(words);
+    let limited = other_limit(&complaint, spoken, prompt).filter(|_| is_strict).unwrap_or(spoken);
     let others = [
         (says(&["reasoning_content"]), Dialect { wants_thoughts: true, ..spoken }),
         (has_system && complaint.says(&PHRASES.no_system), Dialect { no_system: true, ..spoken }),
         (!prompt.pictures.is_empty() && of_pictures, Dialect { no_pictures: true, ..spoken }),
-        (is_strict && says(&["max_completion_tokens"]), Dialect { completion_limit: true, ..spoken }),
+        (says(&["max_completion_tokens"]), limited),
         (has_format && says(&["response_format", "json_schema", "grammar"]), Dialect { free_form: true, ..spoken }),
         (is_strict && says(&["stream_options", "include_usage"]), Dialect { uncounted_stream: true, ..spoken }),
         (
@@ -86,8 +97,26 @@ pub fn named(failure: &ServerFailure, spoken: Dialect, prompt: &Prompt) -> Optio
         // Late, since other errors repeat the request, in which both words occur.
         (has_system && says(&["role"]) && says(&["system"]), Dialect { no_system: true, ..spoken }),
         (prompt.tools.are_offered() && says(&["tool", "function call"]), Dialect { no_tools: true, ..spoken }),
+        (true, limited),
     ];
     others.into_iter().find(|(is_named, other)| *is_named && *other != spoken).map(|(_, other)| other)
+}
+
+/// Returns the dialect to try after a refusal of the answer's limit: the limit that the refusal names, else the other
+/// name of the parameter, else no limit.
+fn other_limit(complaint: &Complaint, spoken: Dialect, prompt: &Prompt) -> Option<Dialect> {
+    /// A smaller number is the least that the server accepts.
+    const LEAST: u32 = 16;
+    if spoken.no_limit || !complaint.says(&["max_tokens", "max_completion_tokens"]) {
+        return None;
+    }
+    let sent = spoken.answer_tokens(prompt.max_answer_tokens);
+    let mut named = ANSWER_LIMIT.captures_iter(&complaint.text).filter_map(|it| it.name("most")?.as_str().parse().ok());
+    Some(match named.find(|most| (LEAST..sent).contains(most)) {
+        Some(most) => Dialect { most_tokens: Some(most), ..spoken },
+        None if spoken.completion_limit => Dialect { no_limit: true, ..spoken },
+        None => Dialect { completion_limit: true, ..spoken },
+    })
 }
 
 /// Returns `true` if a refusal gives no known reason, so that any part of the request may be the cause. Status 500
@@ -435,10 +464,49 @@ mod tests {
         let newest = Dialect { default_temperature: true, ..newer };
         let other_dialect = |failure, spoken| named(failure, spoken, &prompt());
         assert_eq!(other_dialect(&limit, plain), Some(newer));
-        assert_eq!(other_dialect(&limit, newer), None);
+        let unlimited = Dialect { no_limit: true, ..newer };
+        assert_eq!(other_dialect(&limit, newer), Some(unlimited));
+        assert_eq!(other_dialect(&limit, unlimited), None);
         assert_eq!(other_dialect(&temperature, newer), Some(newest));
         assert_eq!(other_dialect(&temperature, newest), None);
         assert_eq!(other_dialect(&ServerFailure::NotJson, plain), None);
+    }
+
+    #[test]
+    fn a_limit_that_is_too_large_is_lowered_to_the_one_that_is_named() {
+        let asked = Prompt { max_answer_tokens: 1_500, ..prompt() };
+        let other = |message: &str, spoken| {
+            let body = serde_json::json!({"error": {"message": message, "code": "400"}}).to_string();
+            named(&ServerFailure::Refusal(ErrorResponse { status: 400, retry_after: None, body }), spoken, &asked)
+        };
+        let plain = Dialect::default();
+        let limited = Dialect { most_tokens: Some(1024), ..plain };
+        for message in [
+            "Invalid max_tokens value, the valid range of max_tokens is [1, 1024]",
+            "`max_tokens` must be less than or equal to `1024`, the maximum value for `max_tokens` is less than the \
+             `context_window` for this model",
+            "max_tokens is too large: 1500. This model supports at most 1024 completion tokens, whereas you provided \
+             1500.",
+            "max_tokens: 1500 > 1024, which is the maximum allowed number of output tokens for x",
+            "max_completion_tokens should be between 1 and 1024",
+            "max_tokens must be <= 1024",
+        ] {
+            assert_eq!(other(message, plain), Some(limited), "{message}");
+            assert_ne!(other(message, limited), Some(limited), "{message}");
+        }
+        let renamed = Dialect { completion_limit: true, ..plain };
+        for message in [
+            "litellm.UnsupportedParamsError: azure does not support parameters: ['max_tokens'], for model=o1.",
+            "max_tokens is not permitted",
+            "max_tokens must be > 0",
+            "max_tokens must be at most 4096",
+        ] {
+            assert_eq!(other(message, plain), Some(renamed), "{message}");
+            assert_eq!(other(message, renamed), Some(Dialect { no_limit: true, ..renamed }), "{message}");
+        }
+        for message in ["At most 100 pictures", "tokens per minute: at most 1024", ""] {
+            assert_eq!(other(message, plain), None, "{message}");
+        }
     }
 
     #[test]

@@ -5,6 +5,10 @@
 pub struct Dialect {
     /// `true` if the limit is named `max_completion_tokens`: OpenAI's reasoning models refuse the older name.
     pub completion_limit: bool,
+    /// Largest limit that the server accepts, if it named one when it refused a larger one.
+    pub most_tokens: Option<u32>,
+    /// `true` if the limit is refused by either name, so that requests contain none.
+    pub no_limit: bool,
     /// `true` if only the default temperature is accepted, so that requests contain none.
     pub default_temperature: bool,
     /// `true` if `response_format` is refused, so that only the prompt can ask for a format.
@@ -19,7 +23,14 @@ pub struct Dialect {
     pub wants_thoughts: bool,
     /// `true` if the model accepted a `response_format` before. A status 500 then has another cause.
     pub takes_forms: bool,
-    /// Search for the refused parameter: position in `Optional::ALL`, counted from 1, of the one to omit in the next
+    /// Search for the refused parameter: position in `Suspect::ALL`, counted from 1, of the one to omit in the next
     /// call. 0 if no search is under way.
     pub suspect: usize,
+}
+
+impl Dialect {
+    /// Returns the limit of an answer that may have `wanted` tokens.
+    pub fn answer_tokens(self, wanted: u32) -> u32 {
+        self.most_tokens.map_or(wanted, |most| wanted.min(most))
+    }
 }

@@ -66,15 +66,17 @@ impl ModelAnswer {
 }
 
 pub fn request(model: &str, prompt: &Prompt, dialect: Dialect) -> Value {
-    let limit = if dialect.completion_limit { "max_completion_tokens" } else { "max_tokens" };
     let with_tools = prompt.tools.are_offered() && !dialect.no_tools;
     let looked_up = if with_tools { None } else { prompt.tools.as_message() };
     let mut body = json!({
         "model": model,
         "messages": messages(prompt.messages.iter().cloned().chain(looked_up), dialect),
         "stream": false,
-        limit: prompt.max_answer_tokens,
     });
+    if !dialect.no_limit {
+        let limit = if dialect.completion_limit { "max_completion_tokens" } else { "max_tokens" };
+        body[limit] = json!(dialect.answer_tokens(prompt.max_answer_tokens));
+    }
     if !dialect.no_pictures {
         show(&prompt.pictures, &mut body["messages"]);
     }

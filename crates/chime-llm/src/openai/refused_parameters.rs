@@ -13,6 +13,7 @@ enum Suspect {
     Counting,
     Tools,
     System,
+    Limit,
 }
 
 /// State of the attempts to send one prompt: the dialect to use, and what the refusals so far showed.
@@ -28,7 +29,7 @@ pub struct Attempts {
 
 impl Suspect {
     /// Likeliest causes of a refusal first.
-    const ALL: [Self; 5] = [Self::Temperature, Self::Format, Self::Counting, Self::Tools, Self::System];
+    const ALL: [Self; 6] = [Self::Temperature, Self::Format, Self::Counting, Self::Tools, Self::System, Self::Limit];
 
     fn is_in(self, prompt: &Prompt, dialect: Dialect) -> bool {
         match self {
@@ -37,6 +38,7 @@ impl Suspect {
             Self::Counting => !dialect.uncounted_stream,
             Self::Tools => prompt.tools.are_offered() && !dialect.no_tools,
             Self::System => prompt.has_system() && !dialect.no_system,
+            Self::Limit => !dialect.no_limit,
         }
     }
 
@@ -47,6 +49,7 @@ impl Suspect {
             Self::Counting => Dialect { uncounted_stream: true, ..dialect },
             Self::Tools => Dialect { no_tools: true, ..dialect },
             Self::System => Dialect { no_system: true, ..dialect },
+            Self::Limit => Dialect { no_limit: true, ..dialect },
         }
     }
 }

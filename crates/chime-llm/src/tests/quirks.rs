@@ -147,6 +147,25 @@ async fn a_system_role_that_is_refused_in_unknown_words_is_found() {
 }
 
 #[tokio::test]
+async fn a_limit_of_answers_that_is_refused_is_lowered_or_left_out_from_then_on() {
+    let unsupported = "azure does not support parameters: ['max_tokens', 'max_completion_tokens'], for model=o1";
+    for (refusals, limits) in [
+        (vec!["Invalid max_tokens value, the valid range of max_tokens is [1, 64]"], [Some(64), None]),
+        (vec![unsupported], [None, Some(100)]),
+        (vec![unsupported, unsupported], [None, None]),
+    ] {
+        let server = started().await;
+        let script: Vec<Reply> = refusals.iter().map(|words| refusal(400, words)).collect();
+        let script = [script, vec![Reply::text("Friday."), Reply::text("At seven.")]].concat();
+        let reported = asked_twice(&client(options(&server)), &server, &with_rules(), script).await;
+        assert_eq!(reported, ["test-model: Friday.", "test-model: At seven."], "{refusals:?}");
+        let last = &server.requests()[refusals.len() + 1];
+        let names = ["max_tokens", "max_completion_tokens"];
+        assert_eq!(names.map(|name| last.get(name).and_then(Value::as_u64)), limits, "{refusals:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
     let server = started().await;
     let model = client(options(&server));
