@@ -75,7 +75,7 @@ async fn a_model_that_keeps_failing_is_left_alone_and_the_messages_are_shown() {
             asked.push(w.model.requests().len());
         }
         assert_eq!(asked[4], asked[6], "after five failures no model is asked: {asked:?}");
-        assert!(shown[6].starts_with("I could not get an answer from the model just now."), "{shown:?}");
+        assert!(shown[6].starts_with("The model server refuses my requests"), "{shown:?}");
         assert!(shown[5..].iter().all(|text| text == &shown[5]), "{shown:?}");
         w.model.script(["At nine."]);
         w.clock.advance(Duration::from_secs(40));

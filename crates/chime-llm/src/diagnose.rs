@@ -122,12 +122,18 @@ fn other_limit(complaint: &Complaint, spoken: Dialect, prompt: &Prompt) -> Optio
 /// Returns `true` if a refusal gives no known reason, so that any part of the request may be the cause. Status 500
 /// counts too, unless the model accepted a `response_format` before: servers without structured output fail with 500.
 pub fn is_unexplained(failure: &ServerFailure, spoken: Dialect) -> bool {
+    is_about_request(failure)
+        || matches!(failure, ServerFailure::Refusal(refusal) if matches!(
+            of_refusal(refusal, &Complaint::parse(&refusal.body)),
+            LlmError::Unavailable { status: 500, .. } if !spoken.takes_forms
+        ))
+}
+
+/// Returns `true` if a server refuses a request for a reason that is not known.
+pub fn is_about_request(failure: &ServerFailure) -> bool {
     let ServerFailure::Refusal(refusal) = failure else { return false };
-    match of_refusal(refusal, &Complaint::parse(&refusal.body)) {
-        LlmError::Refused { check: Check::Request, .. } => true,
-        LlmError::Unavailable { status: 500, .. } => !spoken.takes_forms,
-        _ => false,
-    }
+    let error = of_refusal(refusal, &Complaint::parse(&refusal.body));
+    matches!(error, LlmError::Refused { check: Check::Request, .. })
 }
 
 /// Returns `true` if the refusal of `prompt` gives no known reason, and may be about the prompt's length.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::diagnose::{is_unexplained, may_be_length};
+use crate::diagnose::{is_about_request, is_unexplained, may_be_length};
 use crate::dialect::Dialect;
 use crate::facts::{ServerFacts, Speeds};
 use crate::failure::ServerFailure;
@@ -328,6 +328,7 @@ impl OpenAi {
         let (prompt, now) = (call.prompt, call.clock.now());
         let written = if streaming { wire::streaming_request } else { wire::request };
         let mut attempts = Attempts::new(model.dialect(now), prompt);
+        let mut answers_others = false;
         loop {
             match model.server.open(&written(&model.name, prompt, attempts.dialect)).await {
                 Ok(incoming) => {
@@ -336,10 +337,25 @@ impl OpenAi {
                 }
                 Err(failure) if streaming && refuses_streams(&failure) => return Err(failure),
                 Err(failure) if attempts.is_first() && may_be_length(&failure, attempts.dialect, prompt) => {
-                    let failure = model.refusal_of_shortest(failure, written).await;
+                    let failure = model.refusal_of_shortest(failure, call.clock).await;
                     attempts.refused(failure, prompt)?;
+                    answers_others = true;
                 }
-                Err(failure) => attempts.refused(failure, prompt)?,
+                Err(failure) => match attempts.refused(failure, prompt) {
+                    Ok(()) => {}
+                    Err(failure) if answers_others || !is_about_request(&failure) => return Err(failure),
+                    Err(failure) => {
+                        let failure = model.refusal_of_shortest(failure, call.clock).await;
+                        // The shortest prompt was not streamed, so that its answer may show what is refused.
+                        if !streaming || !is_about_request(&failure) {
+                            return Err(failure);
+                        }
+                        let whole = wire::request(&model.name, prompt, model.dialect(now));
+                        let incoming = model.server.open(&whole).await.map_err(|_| failure)?;
+                        model.learned.lock().refuses_streams = true;
+                        return Ok(incoming);
+                    }
+                },
             }
         }
     }
@@ -378,17 +394,15 @@ impl Model {
         Self { name, server, learned: Mutex::default() }
     }
 
-    /// Sends the shortest prompt, without optional parameters, after an unexplained refusal of a large one. If it is
-    /// refused too, the reason is neither the length nor a parameter.
-    async fn refusal_of_shortest(
-        &self,
-        failure: ServerFailure,
-        written: fn(&str, &Prompt, Dialect) -> serde_json::Value,
-    ) -> ServerFailure {
-        let plainest = Dialect { uncounted_stream: true, ..Dialect::default() };
-        let asked = self.server.open(&written(&self.name, &probe::question("Hello"), plainest)).await;
-        match (failure, asked) {
-            (ServerFailure::Refusal(refusal), Err(again)) if is_unexplained(&again, plainest) => {
+    /// Sends the shortest prompt, without optional parameters and not as a stream, after an unexplained refusal. If it
+    /// is refused too, the reason is neither the prompt nor a parameter.
+    async fn refusal_of_shortest(&self, failure: ServerFailure, clock: &Clock) -> ServerFailure {
+        /// A refusal comes at once. Whatever takes longer is an answer.
+        const REFUSED_WITHIN: Duration = Duration::from_secs(10);
+        let plainest = Dialect { no_limit: true, ..Dialect::default() };
+        let request = wire::request(&self.name, &probe::question("Hello"), plainest);
+        match (failure, within(clock, REFUSED_WITHIN, self.server.open(&request)).await) {
+            (ServerFailure::Refusal(refusal), Some(Err(again))) if is_unexplained(&again, plainest) => {
                 ServerFailure::RefusesAll(refusal)
             }
             (failure, _) => failure,

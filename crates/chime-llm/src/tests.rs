@@ -172,11 +172,20 @@ async fn what_will_not_change_is_not_retried() {
     let status = |status, code: &str| {
         vec![Reply::Status(status, format!(r#"{{"error":{{"message":"no PRIVATE WORDS","code":"{code}"}}}}"#))]
     };
-    // Repeated once without optional parameters. The error reports the first refusal.
+    // Repeated once without optional parameters, and then compared with the shortest prompt. The error reports the
+    // first refusal.
+    let twice = [status(400, "invalid_request_error"), status(400, "no_idea")].concat();
     check(
-        [status(400, "invalid_request_error"), status(400, "no_idea")].concat(),
+        [twice.clone(), status(400, "no_idea")].concat(),
         expect![
-            "the model server refused (HTTP 400, invalid_request_error): check that this model can chat -> GiveUp [2]"
+            "the model server refused (HTTP 400, invalid_request_error): check the model's name, the account and the model server's own log -> GiveUp [3]"
+        ],
+    )
+    .await;
+    check(
+        [twice, vec![Reply::text("Hello.")], status(400, "no_idea")].concat(),
+        expect![
+            "the model server refused (HTTP 400, invalid_request_error): check that this model can chat -> GiveUp [4]"
         ],
     )
     .await;

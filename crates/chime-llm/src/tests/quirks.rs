@@ -166,6 +166,19 @@ async fn a_limit_of_answers_that_is_refused_is_lowered_or_left_out_from_then_on(
 }
 
 #[tokio::test]
+async fn a_server_that_refuses_streams_in_unknown_words_is_asked_for_whole_answers() {
+    let server = started().await;
+    let no = || refusal(400, "I do not like this.");
+    let script = vec![no(), no(), Reply::text("Hello."), Reply::text("Friday."), Reply::text("At seven.")];
+    let reported = asked_twice(&client(options(&server)), &server, &with_rules(), script).await;
+    assert_eq!(reported, ["test-model: Friday.", "test-model: At seven."]);
+    let requests = server.requests();
+    let streamed: Vec<bool> = requests.iter().map(|request| request["stream"] == true).collect();
+    assert_eq!(streamed, [true, true, false, false, false]);
+    assert!(requests[3..].iter().all(|request| request.get("temperature").is_some()), "{requests:?}");
+}
+
+#[tokio::test]
 async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
     let server = started().await;
     let model = client(options(&server));
@@ -176,9 +189,10 @@ async fn a_large_prompt_that_is_refused_in_unknown_words_may_be_too_long() {
     let [first, second] = asked_twice(&model, &server, &large(), script).await;
     assert_eq!(first, "the prompt is too long for the model -> ShrinkPrompt");
     assert_eq!(second, first, "nothing was learnt");
-    server.script([no(), no()]);
+    server.script([no(), no(), Reply::text("Hello."), no()]);
     let small = model.answer(&prompt(), &Clock::system()).await;
-    assert!(matches!(small, Err(LlmError::Refused { .. })), "{small:?}");
+    assert!(matches!(small, Err(LlmError::Refused { check: Check::Request, .. })), "{small:?}");
+    assert!(server.leftover().is_empty() && server.unexpected().is_empty());
 }
 
 #[tokio::test]
