@@ -396,6 +396,10 @@ async fn what_asking_again_does_not_mend_is_told_as_such() {
     ends_in(wrong_model, "The model server does not know my model").await;
     // A wrong address: a web interface answers there.
     ends_in(Reply::Html200, "The model server refuses my requests").await;
+    for status in [400, 501] {
+        let unexplained = Reply::Status(status, r#"{"error":{"message":"no","code":"model_terms"}}"#.to_owned());
+        ends_in(unexplained, "The model server refuses my requests").await;
+    }
 }
 
 #[tokio::test]

@@ -162,6 +162,8 @@ fn of_refusal(refusal: &ErrorResponse, complaint: &Complaint) -> LlmError {
         400..500 if complaint.says(&PHRASES.not_loaded) => LlmError::Unavailable { status, retry_after },
         429 => LlmError::Throttled { retry_after: retry_after.or_else(|| delay_in(&complaint.text)) },
         408 => LlmError::TimedOut,
+        // The server lacks something that the request needs, and will lack it at the next attempt.
+        501 => complaint.refused(status, Check::Request),
         // Status 2xx: the gateway answered, but a server behind it failed, and the body states no other status.
         200..=299 | 500.. => LlmError::Unavailable { status, retry_after },
         _ if complaint.says(&PHRASES.filtered) => LlmError::Filtered,
@@ -435,6 +437,7 @@ mod tests {
             expect!["the model server is out of order (HTTP 502) -> RetryLater(None)"],
         );
         check(500, "", expect!["the model server is out of order (HTTP 500) -> RetryLater(None)"]);
+        check(501, "", expect!["refused, HTTP 501: check Request -> GiveUp"]);
         check(529, "{}", expect!["the model server is out of order (HTTP 529) -> RetryLater(None)"]);
         check(408, "", expect!["the model took too long -> RetryLater(None)"]);
         check(

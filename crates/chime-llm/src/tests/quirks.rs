@@ -302,14 +302,15 @@ async fn ollama_is_known_whoever_published_its_models() {
 
 #[tokio::test]
 async fn a_server_that_fails_at_a_form_is_asked_without_one() {
-    let server = started().await;
-    let broken = || Reply::Status(500, r#"{"error":{"message":"Internal Server Error"}}"#.to_owned());
-    let script = vec![broken(), Reply::text("{}"), Reply::text("{}")];
-    let reported = asked_twice(&client(options(&server)), &server, &with_form(), script).await;
-    assert_eq!(reported, ["test-model: {}", "test-model: {}"]);
-    assert!(
-        server.requests()[1].get("response_format").is_none() && server.requests()[2].get("response_format").is_none()
-    );
+    let failed = |status| Reply::Status(status, r#"{"error":{"message":"Internal Server Error"}}"#.to_owned());
+    let broken = || failed(500);
+    for status in [500, 501] {
+        let server = started().await;
+        let script = vec![failed(status), Reply::text("{}"), Reply::text("{}")];
+        let reported = asked_twice(&client(options(&server)), &server, &with_form(), script).await;
+        assert_eq!(reported, ["test-model: {}", "test-model: {}"], "{status}");
+        assert!(server.requests()[1..].iter().all(|request| request.get("response_format").is_none()), "{status}");
+    }
     // The server followed the format before, so status 500 is a failure of the server and no refusal of the format.
     let server = started().await;
     let script = vec![Reply::text("{}"), broken(), Reply::text("{}")];
