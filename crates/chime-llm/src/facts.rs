@@ -34,6 +34,7 @@ pub struct ServerFacts {
     pub context: Option<usize>,
     /// Number of calls that the server processes concurrently.
     pub slots: Option<usize>,
+    /// Number of parameters, as the server reports it or as the model's name tells.
     pub parameters: Option<u64>,
     /// Prompt tokens processed per second.
     pub reads_per_second: Option<f64>,
@@ -46,27 +47,33 @@ impl ServerFacts {
     }
 
     pub fn is_weak(&self) -> bool {
-        self.is_slow() || self.parameters.is_some_and(|parameters| parameters < WEAK)
+        self.is_slow() || self.has_fewer(WEAK)
     }
 
-    /// Returns `true` if the model has few parameters, by its server's report or else by its name. Such a model answers
-    /// worse if it has to cite, uses tools badly, and gets half of a summary wrong.
-    pub fn is_small(&self, model: &str) -> bool {
-        self.has_fewer(SMALL, model)
+    /// Returns `true` if the model has few parameters. Such a model answers worse if it has to cite, uses tools badly,
+    /// and gets half of a summary wrong.
+    pub fn is_small(&self) -> bool {
+        self.has_fewer(SMALL)
     }
 
     /// Returns `true` if the model has so few parameters that it often invents what no message says.
-    pub fn often_invents(&self, model: &str) -> bool {
-        self.has_fewer(INVENTING, model)
+    pub fn often_invents(&self) -> bool {
+        self.has_fewer(INVENTING)
     }
 
     /// Returns `true` if the model has so few parameters that it mostly invents its answers.
-    pub fn is_tiny(&self, model: &str) -> bool {
-        self.has_fewer(TINY, model)
+    pub fn is_tiny(&self) -> bool {
+        self.has_fewer(TINY)
     }
 
-    fn has_fewer(&self, limit: u64, model: &str) -> bool {
-        self.parameters.or_else(|| parameters_in_name(model)).is_some_and(|parameters| parameters < limit)
+    fn has_fewer(&self, limit: u64) -> bool {
+        self.parameters.is_some_and(|parameters| parameters < limit)
+    }
+
+    /// Returns these facts. If the server reports no number of parameters, it is read from the model's name.
+    #[must_use]
+    pub fn or_of_name(self, model: &str) -> Self {
+        Self { parameters: self.parameters.or_else(|| parameters_in_name(model)), ..self }
     }
 
     /// Returns these facts. Those that are missing come from `other`.
@@ -356,10 +363,11 @@ mod tests {
 
     #[test]
     fn the_size_that_a_server_reports_wins_over_the_name() {
-        let facts = |parameters| ServerFacts { parameters, ..ServerFacts::default() };
-        assert!(facts(None).is_small("llama3.2:1b") && facts(Some(1_500_000_000)).is_small("gpt-70b"));
-        assert!(facts(None).is_tiny("SmolLM2-135M") && !facts(None).is_tiny("llama3.2:1b"));
-        assert!(facts(None).often_invents("llama3.2:1b") && !facts(None).often_invents("llama3.2:3b"));
-        assert!(!facts(None).is_small("local") && !facts(Some(8_000_000_000)).is_small("1b"));
+        let facts = |parameters, name: &str| ServerFacts { parameters, ..ServerFacts::default() }.or_of_name(name);
+        assert!(facts(None, "llama3.2:1b").is_small() && facts(Some(1_500_000_000), "gpt-70b").is_small());
+        assert!(facts(None, "SmolLM2-135M").is_tiny() && !facts(None, "llama3.2:1b").is_tiny());
+        assert!(facts(None, "llama3.2:1b").often_invents() && !facts(None, "llama3.2:3b").often_invents());
+        assert!(facts(None, "qwen2.5:7b").is_weak() && !facts(None, "llama-3.1-8b").is_weak());
+        assert!(!facts(None, "local").is_small() && !facts(Some(8_000_000_000), "1b").is_small());
     }
 }

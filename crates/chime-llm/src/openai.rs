@@ -176,7 +176,7 @@ impl OpenAi {
 
     /// Returns `true` if the primary model is small, see [`ServerFacts::is_small`].
     pub fn is_small(&self) -> bool {
-        self.facts().is_small(self.model_name())
+        self.facts().is_small()
     }
 
     fn models(&self) -> impl Iterator<Item = &Model> {
@@ -507,7 +507,7 @@ impl Model {
         let learned = self.learned.lock();
         let fitting = learned.refusal.map(UnsizedRefusal::context);
         let context = learned.facts.context.into_iter().chain(learned.shown_context).chain(fitting).min();
-        ServerFacts { context, reads_per_second: learned.speeds.typical(), ..learned.facts }
+        ServerFacts { context, reads_per_second: learned.speeds.typical(), ..learned.facts }.or_of_name(&self.name)
     }
 
     /// Stores what the server reports. Another context size than before replaces what answers and refusals showed.

@@ -182,7 +182,7 @@ fn usable(
 /// of the smallest models.
 fn is_unsupported(services: &Services, question: &QuestionContext, built: &BuiltPrompt, draft: &Draft) -> bool {
     let (gateway, purpose) = (&question.gateway, ModelPurpose::Answer);
-    let (facts, model) = (gateway.server_facts(purpose), gateway.model_name(purpose));
+    let facts = gateway.server_facts(purpose);
     let (ask, text) = (&question.history.ask, draft.markdown.trim());
     let (window, languages) = (&question.window, Languages::shipped());
     if window.entries.is_empty() || !asks_about_bot(ask).is_empty() {
@@ -195,8 +195,8 @@ fn is_unsupported(services: &Services, question: &QuestionContext, built: &Built
         || question.follow_up.frame.intent.suggests()
         || !question.photos.is_empty()
         || !question.looked_up.uses.is_empty();
-    let may_be_invented = facts.often_invents(model) && is_about_talk && !has_other_grounds && may_be_one_fact(text);
-    if !may_be_invented && !facts.is_tiny(model) {
+    let may_be_invented = facts.often_invents() && is_about_talk && !has_other_grounds && may_be_one_fact(text);
+    if !may_be_invented && !facts.is_tiny() {
         return false;
     }
     let given = question.given(built);
@@ -286,7 +286,7 @@ fn is_nonsense(question: &QuestionContext, built: &BuiltPrompt, given: &[Citable
         return false;
     }
     let talk = given.iter().map(|it| it.text.as_str()).chain([question.history.ask.as_str()]);
-    let is_tiny = gateway.server_facts(purpose).is_tiny(gateway.model_name(purpose));
+    let is_tiny = gateway.server_facts(purpose).is_tiny();
     continues_chat(text, is_tiny, |name| built.labels.has_name(name))
         || is_about_rules(text, &built.instructions, &built.fence, talk)
 }
