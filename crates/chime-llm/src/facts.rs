@@ -98,12 +98,14 @@ impl ServerFacts {
 
     /// Parses `GET /v1/models`, in which vLLM, OpenRouter, Groq and llama.cpp report the context size of each model.
     pub fn of_models(body: &Value, model: &str) -> Self {
-        let Some(listed) = body.get("data").and_then(Value::as_array) else { return Self::default() };
+        let Some(listed) = listed(body) else { return Self::default() };
         let named = listed.iter().find(|entry| entry["id"] == model);
         // A server that lists a single model uses it for any requested name.
         let Some(entry) = named.or(listed.first().filter(|_| listed.len() == 1)) else { return Self::default() };
         let reported = ["max_model_len", "context_length", "context_window", "max_context_length"];
-        let context = reported.iter().find_map(|key| size(entry.get(key)));
+        // OpenRouter also reports the size at the provider that it usually chooses, which may be smaller.
+        let of_provider = size(entry.pointer("/top_provider/context_length"));
+        let context = reported.iter().find_map(|key| size(entry.get(key))).into_iter().chain(of_provider).min();
         let of_meta = |key: &str| entry.get("meta").and_then(|meta| meta.get(key));
         Self {
             context: context.or_else(|| size(of_meta("n_ctx"))).or_else(|| size(of_meta("n_ctx_train"))),
@@ -213,8 +215,15 @@ impl Speeds {
     }
 }
 
+/// Returns the models in an answer to `GET /v1/models`: a list under `data`, or the bare list of Together.
+pub fn listed(body: &Value) -> Option<&Vec<Value>> {
+    body.get("data").unwrap_or(body).as_array()
+}
+
+/// Parses a number, which some servers write as a string.
 fn number(value: Option<&Value>) -> Option<usize> {
-    value?.as_u64().and_then(|number| usize::try_from(number).ok())
+    let value = value?;
+    value.as_str().map_or_else(|| usize::try_from(value.as_u64()?).ok(), |text| text.trim().parse().ok())
 }
 
 fn size(value: Option<&Value>) -> Option<usize> {
@@ -260,6 +269,14 @@ mod tests {
         let router = json!({"data": [{"id": "a", "context_length": 1000}, {"id": "b", "context_length": 131072}]});
         assert_eq!(reported(ServerFacts::of_models(&router, "b")), (Some(131_072), None, None));
         assert_eq!(ServerFacts::of_models(&router, "c"), ServerFacts::default());
+        let context = |models: Value| ServerFacts::of_models(&models, "a").context;
+        assert_eq!(context(json!([{"id": "a", "context_length": 2048}, {"id": "b"}])), Some(2048));
+        assert_eq!(context(json!({"data": [{"id": "a", "context_length": "2048"}]})), Some(2048));
+        assert_eq!(context(json!({"data": [{"id": "a", "context_length": "large"}]})), None);
+        for (all, chosen) in [(8192, json!(2048)), (2048, json!(8192)), (2048, json!(null))] {
+            let entry = json!({"id": "a", "context_length": all, "top_provider": {"context_length": chosen}});
+            assert_eq!(context(json!({"data": [entry]})), Some(2048));
+        }
         assert_eq!(ServerFacts::of_models(&json!({"data": [{"id": "gpt"}]}), "gpt"), ServerFacts::default());
     }
 

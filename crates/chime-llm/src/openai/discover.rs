@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::OpenAi;
-use crate::facts::ServerFacts;
+use crate::facts::{ServerFacts, listed};
 use crate::transport::Server;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
@@ -30,7 +30,7 @@ impl OpenAi {
 
     async fn discover_on(&self, server: &Arc<Server>, clock: &Clock) -> bool {
         let models = fetch(server, clock, "/models").await;
-        let listed = models.as_ref().and_then(|body| body["data"].as_array());
+        let listed = models.as_ref().and_then(listed);
         let is_of = |owner: &str| listed.is_some_and(|listed| listed.iter().any(|entry| entry["owned_by"] == owner));
         // Only llama.cpp has `/props`. A server of a provider is not asked for it.
         let is_llama = is_of("llamacpp") || server.is_own() && !is_of("library");
