@@ -339,6 +339,7 @@ impl Finish {
             | "cancelled"
             | "insufficient_system_resource"
             | "network_error"
+            | "malformed_function_call"
             | "function_call_filter" => Self::Broken,
             _ => Self::Whole,
         })
@@ -489,6 +490,10 @@ mod tests {
         );
         check(
             r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":"error"}]}"#,
+            expect!["the model server's answer broke off"],
+        );
+        check(
+            r#"{"choices":[{"message":{"content":"Fri"},"finish_reason":"malformed_function_call"}]}"#,
             expect!["the model server's answer broke off"],
         );
     }
