@@ -71,8 +71,12 @@ struct Learned {
     thinks_unannounced: bool,
     /// `true` if its reasoning once used up the tokens of an answer: later calls allow more.
     needs_room: bool,
-    /// Tokens that the server read of the last prompt that it truncated. The operator is warned of the first one.
+    /// Tokens that the server read of the last prompt that it truncated.
     cut_at: Option<usize>,
+    /// Most tokens that the server counted in a prompt.
+    most_read: usize,
+    /// `true` if the operator was warned of a truncated prompt.
+    warned_of_cut: bool,
     refuses_streams: bool,
     /// Facts that the server reports.
     facts: ServerFacts,
@@ -447,15 +451,23 @@ impl Model {
     fn learn_size(&self, completion: &Completion, prompt: &Prompt) {
         const LEAST_CONTEXT: usize = 512;
         let read = usize::try_from(completion.tokens.prompt).unwrap_or(usize::MAX);
-        if !completion.prompt_cut {
+        let mut learned = self.learned.lock();
+        let has_read_more = learned.most_read > read;
+        if completion.tokens_counted {
+            learned.most_read = learned.most_read.max(read);
+        }
+        // Some servers count only tokens that were not in their cache. Such counts vary, and may be small.
+        if !completion.prompt_cut || read < LEAST_CONTEXT {
             return;
         }
-        let cut_before = self.learned.lock().cut_at.replace(read);
-        // Some servers count only tokens that were not in their cache. Such counts vary, and may be small.
-        if read >= LEAST_CONTEXT && (read.is_power_of_two() || cut_before == Some(read)) {
+        let is_same = learned.cut_at.replace(read) == Some(read);
+        let warns = !learned.warned_of_cut && (is_same || !has_read_more);
+        learned.warned_of_cut |= warns;
+        drop(learned);
+        if read.is_power_of_two() || is_same {
             self.note_context(read);
         }
-        if cut_before.is_none() {
+        if warns {
             tracing::warn!(
                 model.name = self.name,
                 tokens.read = completion.tokens.prompt,

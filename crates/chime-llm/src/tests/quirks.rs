@@ -417,6 +417,14 @@ async fn a_server_that_reads_half_of_a_prompt_is_told_of_once() {
     assert_eq!(log.text().matches("OLLAMA_CONTEXT_LENGTH").count(), 1);
     // The same count twice is the size of the context. Tiny counts leave out what was in the server's cache.
     assert_eq!(contexts, [None, None, Some(800), Some(800), Some(800), Some(800), Some(800)]);
+    // A server that read all of a prompt before counts only what was not in its cache, or its operator changed it.
+    let told = || log.text().matches("OLLAMA_CONTEXT_LENGTH").count();
+    let (model, before) = (client(options(&server)), told());
+    for (count, warnings) in [(9, 0), (2_600, 0), (9, 0), (9, 0), (700, 0), (800, 0), (800, 1)] {
+        server.script([counted(count)]);
+        model.answer(&large(), &Clock::system()).await.expect("an answer");
+        assert_eq!(told() - before, warnings, "{count}");
+    }
     // A count of exactly a usual context size is another sign.
     for (estimated, count, is_cut) in [(6_000, 4_096, true), (6_000, 4_000, false), (4_300, 4_096, false)] {
         server.script([counted(count)]);
