@@ -416,6 +416,7 @@ fn model_remedy(error: &LlmError, ModelSettings { model, address, key }: &ModelS
         LlmError::OnlyThoughts => {
             "start the model server without its reasoning parser, or let the model think".to_owned()
         }
+        LlmError::Noise => "update the model server and the driver of its GPU, or try another model".to_owned(),
         LlmError::NoRoom => "use a model that thinks less, or switch its thinking off at the server".to_owned(),
         LlmError::Unavailable { status: 400..500, .. } => {
             "load the model at the model server, whose own log says more".to_owned()

@@ -37,6 +37,9 @@ pub enum LlmError {
     /// The call succeeded without any text.
     #[error("the model answered without text")]
     Empty,
+    /// The call succeeded with one character or word that repeats without end, as from broken drivers of a GPU.
+    #[error("the model writes only noise: one character or word again and again")]
+    Noise,
     /// The call succeeded with reasoning in a field of its own, and without any text.
     #[error("the model server sent the whole answer as reasoning")]
     OnlyThoughts,
@@ -97,6 +100,7 @@ impl LlmError {
             Self::PromptTooLong
                 | Self::Filtered
                 | Self::Empty
+                | Self::Noise
                 | Self::OnlyThoughts
                 | Self::NoRoom
                 | Self::Malformed { .. }
@@ -131,6 +135,7 @@ impl LlmError {
             | Self::BrokeOff
             | Self::Filtered
             | Self::Empty
+            | Self::Noise
             | Self::OnlyThoughts
             | Self::NoRoom
             | Self::Malformed { .. } => true,
@@ -150,6 +155,7 @@ impl LlmError {
             Self::Refused { .. } => "refused",
             Self::Filtered => "filtered",
             Self::Empty => "empty",
+            Self::Noise => "noise",
             Self::OnlyThoughts => "only_thoughts",
             Self::NoRoom => "no_room",
             Self::BrokeOff => "broke_off",

@@ -14,6 +14,15 @@ const TIMES_OF_LINES: usize = 8;
 const TIMES_OF_ROWS: usize = 16;
 /// A repeated line of at least this many words has no special limit, since nobody repeats a long line on purpose.
 const LONG_LINE: usize = 6;
+/// Number of characters in a run of one unit within a word that make a loop. Lines of dashes and a number such as 10^100
+/// have fewer.
+const NOISE: usize = 160;
+/// Number of such characters in code and rows of tables, and of emoji, which members may ask for.
+const NOISE_WITH_REASON: usize = 4 * NOISE;
+/// Maximum number of characters in a unit that repeats within a word: `!`, `ha`, `<unk>`.
+const LONGEST_UNIT: usize = 8;
+/// Factor by which a loop in a streamed text is longer than it must be, so that it is certain.
+const PATIENCE: usize = 3;
 
 /// A word, or a single character in scripts without spaces.
 struct Word<'a> {
@@ -44,6 +53,9 @@ pub fn without_loop(text: &str) -> &str {
 
 /// Like [`without_loop`], but finds only a loop at the end of `text`, as in an answer that is still being streamed.
 pub fn without_final_loop(text: &str) -> &str {
+    if let Some(before) = before_noise(text, 1) {
+        return before;
+    }
     let words = words(text);
     let code = code_ranges(text);
     let is_loop = |run: &Repetition| run.times >= times_allowed(&words, run, |word| is_in(&code, word.at.start));
@@ -61,14 +73,42 @@ pub fn without_final_loop(text: &str) -> &str {
 pub fn ends_in_loop(text: &str) -> bool {
     /// Bytes at the end of the text to check. Bounds the work, because the check runs for every event of the stream.
     const TAIL: usize = 4_000;
-    const PATIENCE: usize = 3;
     const MOST_BLANKS: usize = 400;
     let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(TAIL))..];
     let words = words(tail);
     let is_certain = |run: &Repetition| run.times >= PATIENCE * times_allowed(&words, run, |_| false);
     let blanks = tail.len() - tail.trim_end().len();
     blanks > MOST_BLANKS
+        || before_noise(text, PATIENCE).is_some()
         || runs(&words).any(|run| is_certain(&run)) && without_final_loop(text).len() < text.trim_end().len()
+}
+
+/// Returns `text` without the run of one repeated unit that ends its last word, or `None` if there is no run that is
+/// `patience` times as long as a loop must be. Broken servers write `!!!!…` or `GGGG…`. One unit stays where the run is
+/// part of a word or follows it, as in `Nooo…`.
+fn before_noise(text: &str, patience: usize) -> Option<&str> {
+    let text = text.trim_end();
+    let start = text.rfind(char::is_whitespace).map_or(0, |at| text.ceil_char_boundary(at + 1));
+    let (before, word) = text.split_at(start);
+    if word.len() < NOISE {
+        return None;
+    }
+    let chars: Vec<(usize, char)> = word.char_indices().collect();
+    let (first, period) = (1..=LONGEST_UNIT.min(chars.len())).find_map(|period| {
+        let equal = (period..chars.len()).rev().take_while(|at| chars[*at].1 == chars[at - period].1).count();
+        (equal + period >= NOISE * patience).then(|| (chars.len() - equal - period, period))
+    })?;
+    let unit = &chars[first..first + period];
+    let is_emoji = |c: char| matches!(c, '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1FAFF}');
+    let has_reason =
+        unit.iter().any(|(_, c)| is_emoji(*c)) || word.starts_with('|') || is_in(&code_ranges(text), start);
+    if has_reason && chars.len() - first < NOISE_WITH_REASON * patience {
+        return None;
+    }
+    let (head, tail) = word.split_at(chars[first].0);
+    let is_apart = head.is_empty() || head.ends_with(SENTENCE_ENDS);
+    let kept = if is_apart { 0 } else { unit.iter().map(|(_, c)| c.len_utf8()).sum() };
+    Some(text[..before.len() + head.len() + kept.min(tail.len())].trim_end())
 }
 
 fn times_allowed<'a>(words: &[Word<'a>], run: &Repetition, is_code: impl Fn(&Word<'a>) -> bool) -> usize {
@@ -108,7 +148,8 @@ fn words(text: &str) -> Vec<Word<'_>> {
             for piece in pieces(word) {
                 let at = start + piece.start..start + piece.end;
                 let number = word.trim_end_matches(['.', ')']);
-                let is_number = begins_line && number.len() < word.len() && number.bytes().all(|b| b.is_ascii_digit());
+                let is_item = begins_line && !number.is_empty() && number.len() < word.len();
+                let is_number = is_item && number.bytes().all(|b| b.is_ascii_digit());
                 words.push(Word { text: if is_number { "#" } else { &word[piece] }, at, begins_line });
                 begins_line = false;
             }
@@ -179,6 +220,40 @@ mod tests {
         ] {
             check(text, text);
             assert!(!ends_in_loop(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn noise_of_one_unit_within_a_word_is_cut() {
+        for unit in ["!", "G", "@", "?", "0", "▅", "of", "ha", "<unk>", "\u{FFFD}"] {
+            let noise = unit.repeat(900);
+            check(&noise, "");
+            check(&format!("It is on Friday. {noise}"), "It is on Friday.");
+            check(&format!("It is on Friday.{noise}"), "It is on Friday.");
+            check(&format!("{noise} It is on Friday."), "");
+            assert!(ends_in_loop(&noise) && !ends_in_loop(&unit.repeat(20)), "{unit}");
+        }
+        check(&format!("N{}", "o".repeat(900)), "No");
+        check(&format!("Yes{}", "!".repeat(900)), "Yes!");
+        check(&format!("```\n{}", "A".repeat(900)), "```");
+    }
+
+    #[test]
+    fn a_long_word_with_a_reason_stays() {
+        for text in [
+            format!("A googol is 1{}.", "0".repeat(100)),
+            "ha".repeat(30),
+            "❤️".repeat(100),
+            format!("Here you are: {}", "🎉".repeat(200)),
+            format!("It sc{}reams.", "a".repeat(150)),
+            format!("{}\nTitle\n{}", "=".repeat(120), "=".repeat(120)),
+            format!("```\n{}\n```", "A".repeat(400)),
+            format!("| day | who |\n|{}", "---|".repeat(60)),
+            "https://a.example/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".to_owned(),
+            "x".repeat(80) + &"y".repeat(80),
+        ] {
+            check(&text, &text);
+            assert!(!ends_in_loop(&text), "{text}");
         }
     }
 

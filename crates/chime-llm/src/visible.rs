@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::markers::{before_begun_marker, with_escapes_read, without_markers};
-use crate::repetition::{without_final_loop, without_loop};
+use crate::repetition::{ends_in_loop, without_final_loop, without_loop};
 use crate::thinking::{Answer, TAG, WRAPPER, answer, answer_so_far};
 use crate::turns::TOKEN;
 use crate::{AnswerFormat, Prompt, ToolCall, written_calls};
@@ -20,6 +20,8 @@ pub struct Visible {
     pub calls: Vec<ToolCall>,
     /// `true` if repeated text (a loop), or text after the end of the answer, was removed.
     pub was_cut: bool,
+    /// `true` if there is no text because all of it was one repeated character or word.
+    pub is_noise: bool,
     /// `true` if there was reasoning that started without a tag.
     pub thinks_unannounced: bool,
 }
@@ -29,13 +31,17 @@ pub fn visible(raw: &str, prompt: &Prompt, is_whole: bool) -> Visible {
     let is_about = is_about_markup(raw, prompt);
     let Answer { text, runs_on, thinks_unannounced } = answer(raw, is_about, is_whole);
     if prompt.format != AnswerFormat::Text {
-        return Visible { text, calls: Vec::new(), was_cut: runs_on, thinks_unannounced };
+        return Visible { text, calls: Vec::new(), was_cut: runs_on, is_noise: false, thinks_unannounced };
     }
     let (rest, calls) = written_calls::extract_calls(&text, &prompt.tools);
     let whole = with_escapes_read(&without_markers(&rest, is_about), is_about);
-    let text = if says_nothing(&whole) { "" } else { without_loop(&whole) };
-    let was_cut = runs_on || text.len() < whole.len();
-    Visible { was_cut, text: text.to_owned(), calls, thinks_unannounced }
+    let cut = without_loop(&whole);
+    let is_left_of_noise =
+        cut.len() < whole.len() && cut.bytes().all(|byte| byte.is_ascii() && cut.starts_with(char::from(byte)));
+    let shown = if says_nothing(cut) || is_left_of_noise { "" } else { cut };
+    let was_cut = runs_on || shown.len() < whole.len();
+    let is_noise = shown.is_empty() && ends_in_loop(if text.is_empty() { raw } else { &text });
+    Visible { was_cut, text: shown.to_owned(), calls, is_noise, thinks_unannounced }
 }
 
 /// Returns the part of a streamed output that may be shown.
@@ -158,6 +164,20 @@ mod tests {
         let Visible { text, was_cut, .. } = visible(&raw, &prompt(), true);
         assert_eq!((text.as_str(), was_cut), ("It is on Friday. Bring the tent.", true));
         assert!(!visible("It is on Friday.", &prompt(), true).was_cut);
+    }
+
+    #[test]
+    fn nothing_is_left_of_an_answer_that_is_only_noise() {
+        for unit in ["!", "G", "0", "<unk>", ". ", "! ", "G ", "0 ", "of", "!!!!\n"] {
+            let raw = unit.repeat(600);
+            let Visible { text, is_noise, .. } = visible(&raw, &prompt(), true);
+            assert_eq!((text.as_str(), is_noise), ("", true), "{unit}");
+        }
+        for raw in ["", "...", "<|im_end|>", "<think>Hm.</think>"] {
+            assert!(!visible(raw, &prompt(), true).is_noise, "{raw}");
+        }
+        let hearts = "❤️".repeat(50);
+        assert_eq!(visible(&hearts, &prompt(), true).text, hearts);
     }
 
     #[test]

@@ -176,7 +176,8 @@ impl Pieces {
             Some(Finish::Whole) | None => false,
         };
         let is_whole = !is_cut_off && !may_think_unannounced;
-        let Visible { text, calls: written, was_cut, thinks_unannounced } = visible(&self.text, prompt, is_whole);
+        let Visible { text, calls: written, was_cut, is_noise, thinks_unannounced } =
+            visible(&self.text, prompt, is_whole);
         let mut calls = if prompt.tools.may_be_called() { tools::joined(self.calls) } else { Vec::new() };
         if calls.is_empty() {
             calls = written;
@@ -185,6 +186,7 @@ impl Pieces {
         if is_blank(&text) && calls.is_empty() {
             return Err(match () {
                 () if self.is_refused => LlmError::Filtered,
+                () if is_noise => LlmError::Noise,
                 () if is_cut_off => LlmError::NoRoom,
                 () if is_blank(&self.text) && !is_blank(&self.thoughts) => LlmError::OnlyThoughts,
                 () => LlmError::Empty,
@@ -416,6 +418,15 @@ mod tests {
             [r#"{"choices":[]}"#, r#"{"choices":null}"#, "{}", "[]", "null", r#""Friday.""#, r#"{"choices":"Friday."}"#]
         {
             assert_eq!(described(body), "the model server's answer cannot be used: it has no choices");
+        }
+    }
+
+    #[test]
+    fn noise_is_told_from_an_answer_that_needs_more_tokens() {
+        for reason in ["stop", "length"] {
+            let noise = "!".repeat(900);
+            let body = format!(r#"{{"choices":[{{"message":{{"content":"{noise}"}},"finish_reason":"{reason}"}}]}}"#);
+            assert_eq!(described(&body), "the model writes only noise: one character or word again and again");
         }
     }
 

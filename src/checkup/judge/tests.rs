@@ -185,6 +185,7 @@ fn each_failure_of_a_model_has_its_own_remedy() {
         LlmError::TimedOut,
         LlmError::Malformed { what: "it is not JSON" },
         LlmError::Empty,
+        LlmError::Noise,
         LlmError::OnlyThoughts,
         LlmError::NoRoom,
         LlmError::BrokeOff,
@@ -204,6 +205,7 @@ fn each_failure_of_a_model_has_its_own_remedy() {
             FAIL model: gpt: the model took too long; do: use a faster model, or raise MODEL_TIMEOUT
             FAIL model: gpt: the model server's answer cannot be used: it is not JSON; do: correct OPENAI_BASE_URL: it usually ends in /v1
             warn model: gpt answers without text; do: ask it something in a chat to be sure
+            FAIL model: gpt: the model writes only noise: one character or word again and again; do: update the model server and the driver of its GPU, or try another model
             FAIL model: gpt: the model server sent the whole answer as reasoning; do: start the model server without its reasoning parser, or let the model think
             warn model: gpt thinks longer than an answer may be; do: use a model that thinks less, or switch its thinking off at the server
             FAIL model: gpt: the model server's answer broke off; do: look at the model server's own log"#]],

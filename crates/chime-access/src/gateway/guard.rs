@@ -148,7 +148,12 @@ fn of_server(failure: Option<&LlmError>) -> CallOutcome {
     match failure {
         None
         | Some(
-            LlmError::PromptTooLong | LlmError::Filtered | LlmError::Empty | LlmError::OnlyThoughts | LlmError::NoRoom,
+            LlmError::PromptTooLong
+            | LlmError::Filtered
+            | LlmError::Empty
+            | LlmError::Noise
+            | LlmError::OnlyThoughts
+            | LlmError::NoRoom,
         ) => CallOutcome::Succeeded,
         Some(_) => CallOutcome::Failed,
     }

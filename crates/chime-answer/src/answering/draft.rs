@@ -66,7 +66,7 @@ impl Draft {
 pub fn failure_of(error: &AskError) -> ModelFailure {
     match error {
         AskError::TooLong => ModelFailure::PromptTooLong,
-        AskError::Final(LlmError::Empty | LlmError::OnlyThoughts) => ModelFailure::Unusable,
+        AskError::Final(LlmError::Empty | LlmError::Noise | LlmError::OnlyThoughts) => ModelFailure::Unusable,
         AskError::BreakerOpen { refusal: Some(check), .. } => ModelFailure::Final(blame_of_refusal(*check)),
         AskError::Offline
         | AskError::OverBudget(_)
@@ -82,7 +82,9 @@ pub fn failure_of(error: &AskError) -> ModelFailure {
 pub fn blame_of(error: &LlmError) -> Blame {
     match error {
         LlmError::Refused { check, .. } => blame_of_refusal(*check),
-        LlmError::Filtered | LlmError::Empty | LlmError::OnlyThoughts | LlmError::NoRoom => Blame::NoAnswer,
+        LlmError::Filtered | LlmError::Empty | LlmError::Noise | LlmError::OnlyThoughts | LlmError::NoRoom => {
+            Blame::NoAnswer
+        }
         LlmError::PromptTooLong => Blame::TooLong,
         LlmError::Throttled { .. }
         | LlmError::Malformed { .. }

@@ -36,9 +36,9 @@ impl StepError {
     pub fn of_ask(error: &AskError) -> Self {
         match error {
             AskError::TooLong
-            | AskError::RetryLater(LlmError::Empty | LlmError::OnlyThoughts | LlmError::NoRoom | LlmError::Filtered) => {
-                Self::Unusable(error.to_string())
-            }
+            | AskError::RetryLater(
+                LlmError::Empty | LlmError::Noise | LlmError::OnlyThoughts | LlmError::NoRoom | LlmError::Filtered,
+            ) => Self::Unusable(error.to_string()),
             AskError::Final(cause) if cause.is_about_the_request() => Self::Unusable(error.to_string()),
             AskError::BreakerOpen { retry_after, .. } | AskError::GaveWay { retry_after } => {
                 Self::Later(*retry_after, error.to_string())
