@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::code::replace_outside;
-use crate::turns::{TOKEN, is_mentioned, is_mentioned_in_sentence, is_reserved};
+use crate::turns::{TOKEN, is_filler, is_mentioned, is_mentioned_in_sentence, is_reserved};
 use chime_core::pattern;
 
 /// Runs of citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
@@ -21,12 +21,12 @@ static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`; `<grok:render …>…</grok:render>`,
-/// which contains nothing for members; or a tag of `<antArtifact …>…</antArtifact>`, which contains the answer.
+/// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`; `<grok:render …>…</grok:render>` and
+/// the place of an object in a photo, `<|box_start|>(12,30),(50,60)<|box_end|>`, which are nothing for members; or a tag of `<antArtifact …>…</antArtifact>`, which contains the answer.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>(?P<words>[^<>]*)</(?:cite|citation|co)(?:[:\s][^<>\n]{0,40})?>",
-        r"|[ \t]*<grok:render\b[^<>]*>(?s:.*?)(?:</grok:render>|\z)|<antArtifact\s[^<>]*>|</antArtifact>",
+        r"|[ \t]*<grok:render\b[^<>]*>(?s:.*?)(?:</grok:render>|\z)|[ \t]*<\|(?:box|quad)_start\|>[\d\s(),.\[\]]*<\|(?:box|quad)_end\|>|<antArtifact\s[^<>]*>|</antArtifact>",
     ))
 });
 
@@ -43,7 +43,7 @@ static ESCAPED: LazyLock<Regex> =
 /// A possibly incomplete marker at the end of a streamed text.
 static BEGUN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
-        r"(?:<antArtifact\s[^<>]*|<grok:render\b(?:[^<]|<[^/]|</[^g])*(?:</?|</g[^<>]*)?|<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80}|0(?:x[0-9A-Fa-f]{0,2})?)?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\[cite:[\d\s,.-]*|\[oai_citation[^\[\]\n]*(?:\](?:\([^()\s]*)?)?|\x{E200}[^\x{E201}\n]{0,200}",
+        r"(?:<\|(?:box|quad)_start\|>[\d\s(),.\[\]]*(?:<[^<>\n]*)?|<antArtifact\s[^<>]*|<grok:render\b(?:[^<]|<[^/]|</[^g])*(?:</?|</g[^<>]*)?|<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>[^<>]{0,400}(?:<[^<>\n]*)?|<(?:[^\s<>=\d][^<>\n]{0,80}|0(?:x[0-9A-Fa-f]{0,2})?)?|【[^【】\n]{0,120}|\[[^\[\]\n]{0,20}|\[cite:[\d\s,.-]*|\[oai_citation[^\[\]\n]*(?:\](?:\([^()\s]*)?)?|\x{E200}[^\x{E201}\n]{0,200}",
         r"|(?:file)?citet[a-z0-9]*|:(?:cont[a-zA-Z]*(?:\[[^\]]*)?)?|commentary [to]*)\z",
     ))
 });
@@ -57,8 +57,9 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
         (!is_link).then(|| gap(text, range))
     });
     let text = replace_outside(&text, &TAGGED, |found| {
-        let Some(words) = found.name("words") else { return Some(String::new()) };
-        let tag = found.get(0)?.start()..words.start();
+        let whole = found.get(0)?.range();
+        let Some(words) = found.name("words") else { return Some(gap(&text, whole)) };
+        let tag = whole.start..words.start();
         let words = words.as_str().trim();
         let is_number = words.chars().all(|c| c.is_ascii_digit() || matches!(c, ',' | ' ' | '[' | ']'));
         let is_mark = !is_mentioned_in_sentence(&text, tag.start, tag.end);
@@ -69,8 +70,9 @@ pub fn without_markers(text: &str, about_tokens: bool) -> String {
     }
     let text = replace_outside(&text, &LEAKED, |found| {
         let (token, range) = (found.name("token")?, found.get(0)?.range());
-        let is_mark =
-            token.as_str().starts_with('<') && token.as_str().contains(['|', '｜']) || is_reserved(token.as_str());
+        let is_mark = token.as_str().starts_with('<') && token.as_str().contains(['|', '｜'])
+            || is_reserved(token.as_str())
+            || is_filler(token.as_str());
         (is_mark && !is_mentioned(&text, token.range(), about_tokens)).then(|| gap(&text, range))
     });
     text.trim().to_owned()
@@ -97,6 +99,18 @@ pub fn with_escapes_read(text: &str, is_about: bool) -> String {
         let is_break = !is_path(&text[..whole.start() + found.name("end").map_or(0, |end| end.len())]);
         is_break.then(|| whole.as_str().replace("\\n", "\n"))
     })
+}
+
+/// Returns `text` with blanks for the signs by which vocabularies mark them, `▁` and `Ġ`, if it has no other blanks.
+pub fn with_blanks_read(text: String) -> String {
+    /// Fewer are letters of a word, or a chart.
+    const FEWEST: usize = 3;
+    let begins_word = |word: &str| word.starts_with(char::is_alphanumeric);
+    let is_blank = |sign: &char| text.split(*sign).skip(1).filter(|word| begins_word(word)).count() >= FEWEST;
+    match ['▁', 'Ġ'].into_iter().find(is_blank).filter(|_| !text.contains(' ')) {
+        Some(sign) => text.replace(sign, " ").replace('Ċ', "\n").trim().to_owned(),
+        None => text,
+    }
 }
 
 /// Returns the text that replaces markers and the blanks before them: a blank where words would run together.
@@ -139,6 +153,14 @@ mod tests {
         check("On <co: 1>Friday</co: 1> at <cite index=\"1-2\">seven</cite><cite>4</cite>.", "On Friday at seven.");
         check("On Friday.【4†source】At seven.", "On Friday. At seven.");
         check("On <|fim_middle|>Friday.", "On Friday.");
+        check("On<pad> Friday.<pad><pad>", "On Friday.");
+        check("On [PAD151645]Friday<unk>.[UNUSED_TOKEN_145]", "On Friday.");
+        check("On <SPECIAL_12>Friday. <SPECIAL_12>", "On Friday.");
+        check(
+            "On <|object_ref_start|>Friday<|object_ref_end|><|box_start|>(12, 30),(50,60)<|box_end|> at seven.",
+            "On Friday at seven.",
+        );
+        check("On <|quad_start|>(1,2)<|quad_end|>Friday <|box_start|>(1, 2)<|box_end|>.", "On Friday.");
         check("On Friday.<unused7>", "On Friday.");
         check("On <|a|><|b|>Friday <|a|><|b|>.", "On Friday.");
         check("The price is <|begin_of_box|>$12<|end_of_box|>.", "The price is $12.");
@@ -167,6 +189,8 @@ mod tests {
             "A footnote is written so: [^1]",
             "```\n【4†source】\n```",
             "The token `<|fim_middle|>` stands for the gap.",
+            "The <pad> token fills the batch, <unk> stands for other words.",
+            "A list [PAD] of [A12] and [MASK] stays.",
             "Let me cite turn 3 of it.",
             "See [doc1](https://a.example), and `[doc1]`.",
             "Claude puts files into <antArtifact> tags.",

@@ -85,7 +85,8 @@ pub fn answer_so_far(text: &str, is_about: bool) -> String {
     }
     let Answer { text, .. } = answer(start, is_about, true);
     // The rest may be the beginning of a role name, or of an answer within tags.
-    let is_role = text.len() < start.len() && turns::ROLES.iter().any(|role| role.starts_with(&text));
+    let name = text.split("<|").next().unwrap_or_default();
+    let is_role = !name.is_empty() && turns::ROLES.iter().any(|role| role.starts_with(name));
     let is_packed = !is_about && PACKED.is_match(&text);
     let is_wrapped = is_packed || !is_about && WRAPPERS.iter().any(|name| text.starts_with(&format!("<{name}>")));
     if is_role || is_wrapped { String::new() } else { text }

@@ -10,10 +10,10 @@ use crate::code::{SENTENCE_ENDS, code_ranges, is_in};
 use chime_core::pattern;
 
 /// A template token: `<|im_end|>`, `<|turn>`, `<turn|>`, `<｜end▁of▁sentence｜>`, `</s>`, `<end_of_turn>`, `[INST]`,
-/// `[|endofturn|]`, `<unused7>`.
+/// `[|endofturn|]`, `<unused7>`, `[PAD151645]`, `<pad>`, `[gMASK]`.
 pub static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"<\|[^|<>\n]{1,40}\|>|<\|[a-z_]{1,40}>|<[a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_(?:turn|utterance)>|<(?i:bos|eos|pad|eot)>|<im_(?:start|end)>|<\|im_end\z|<(?:unused|reserved_|extra_id_)\d{1,4}>|\[\|[a-z]{1,20}\|\]|<</?SYS>>|\[/?INST\]|\[e~\[",
+        r"<\|[^|<>\n]{1,40}\|>|<\|[a-z_]{1,40}>|<[a-z_]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|<(?:start|end)_of_(?:turn|utterance)>|<(?i:bos|eos|pad|eot|unk|sop|eop)>|<im_(?:start|end)>|<\|im_end\z|<(?:unused|reserved_|extra_id_|SPECIAL_)\d{1,4}>|\[(?:PAD|UNUSED_TOKEN_)\d{1,6}\]|\[[gs]MASK\]|\[\|[a-z]{1,20}\|\]|<</?SYS>>|\[/?INST\]|\[e~\[",
     )
 });
 
@@ -24,30 +24,24 @@ pub const ROLES: [&str; 3] = ["assistant", "model", "bot"];
 static ROLE: LazyLock<Regex> = LazyLock::new(|| pattern(&format!(r"^(?i:{})\s*(?:\n|<\||$)", ROLES.join("|"))));
 
 /// Start of a next turn that the model invented without its tokens: a sentence end, a role name and a line break.
-static NEXT_TURN: LazyLock<Regex> = LazyLock::new(|| pattern(r"[.!?…。！？)](?:assistant\n|\n+(?:user|assistant)\n)"));
+static NEXT_TURN: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"[.!?…。！？)](?:assistant\n|\n+(?:user|assistant)\n|\s*</assistant>\s*<(?:user|human)>)")
+});
 
-/// Parts of the names of tokens that end a turn or start one.
-const TURNS: [&str; 16] = [
-    "turn",
-    "end",
-    "eot",
-    "eos",
-    "eom",
-    "return",
-    "start",
-    "begin",
-    "bos",
-    "user",
-    "sys",
-    "extra_id",
-    "[e~[",
-    "assistant",
-    "human",
-    "inst",
-];
+/// Name of a token that ends a turn or starts one. Other tokens with "start" or "end" in their names stand around a part
+/// of an answer, as in `<|object_ref_start|>`.
+static TURN: LazyLock<Regex> = LazyLock::new(|| {
+    const PARTS: &str = "header|turn|text|sentence|message|msg|role|utterance|prompt|document|solution|response|answer";
+    pattern(&format!(
+        r"turn|eot|eos|eom|return|bos|user|sys|extra_id|\[e~\[|assistant|human|inst|im_(?:start|end)|^<\|(?:start|begin|end)\|?>?$|(?:start|begin|end)[_▁]?(?:of)?[_▁]?(?:{PARTS})|(?:{PARTS})[_▁]?(?:start|begin|end)"
+    ))
+});
 
-/// Parts of the names of tokens around an answer or a part of it, such as `<|begin_of_box|>`.
-const WRAPPERS: [&str; 3] = ["box", "solution", "response"];
+/// Parts of the names of tokens around a whole answer, such as `<|begin_of_solution|>`.
+const WRAPPERS: [&str; 2] = ["solution", "response"];
+
+/// Tokens that stand for no text.
+const FILLERS: [&str; 6] = ["<pad>", "<unk>", "<sop>", "<eop>", "[gmask]", "[smask]"];
 
 /// Returns `true` if a token belongs to a tool call, which [`written_calls`](super::written_calls) parses.
 pub fn is_of_calls(token: &str) -> bool {
@@ -58,6 +52,10 @@ pub fn is_of_calls(token: &str) -> bool {
 /// sentence mentions, and where `keep` accepts the rest.
 pub fn after_start(text: &str, about_tokens: bool, keep: impl Fn(&str) -> bool) -> &str {
     let mut rest = text.trim_start();
+    // Servers that know only the first token of a head leave the rest: `assistant<|header_end|>`.
+    if let Some(after) = role_before_token(rest).filter(|_| !about_tokens) {
+        rest = after;
+    }
     while let Some(token) = TOKEN.find(rest).filter(|token| token.start() == 0) {
         if is_of_calls(token.as_str()) || keep(rest) || is_mentioned(rest, token.range(), about_tokens) {
             break;
@@ -68,6 +66,12 @@ pub fn after_start(text: &str, about_tokens: bool, keep: impl Fn(&str) -> bool) 
         }
     }
     rest
+}
+
+/// Returns the rest of a text that begins with the name of the model's role and a token directly after it.
+fn role_before_token(text: &str) -> Option<&str> {
+    let after = ROLE.find(text).map(|role| &text[role.as_str().trim_end_matches("<|").trim_end().len()..])?;
+    TOKEN.find(after).filter(|token| token.start() == 0).map(|_| after)
 }
 
 /// Returns the end of the turn: the position of the first token that ends it or starts the next, outside of code and of
@@ -85,7 +89,7 @@ pub fn end(text: &str, about_tokens: bool) -> usize {
             before.any(|other| WRAPPERS.iter().any(|part| other.as_str().contains(part)))
         };
         let is_wrapper = says(&WRAPPERS) && !text[token.end()..].trim().is_empty() && (!says(&["end"]) || is_open());
-        !is_of_calls(token.as_str()) && !is_struck && (name == "</s>" || says(&TURNS) && !is_wrapper)
+        !is_of_calls(token.as_str()) && !is_struck && (name == "</s>" || TURN.is_match(&name) && !is_wrapper)
     };
     let is_mark = |token: &regex::Match<'_>| {
         let is_last = text[token.end()..].trim().is_empty();
@@ -99,9 +103,14 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// Returns `true` if a token is one of those that vocabularies reserve, such as `<unused7>`.
+/// Returns `true` if a token is one of those that vocabularies reserve, such as `<unused7>` and `[PAD151645]`.
 pub fn is_reserved(token: &str) -> bool {
-    token.ends_with(">") && token[..token.len() - 1].ends_with(|c: char| c.is_ascii_digit())
+    token.strip_suffix(['>', ']']).is_some_and(|name| name.ends_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Returns `true` if a token stands for no text, such as `<pad>`.
+pub fn is_filler(token: &str) -> bool {
+    FILLERS.contains(&token.to_ascii_lowercase().as_str())
 }
 
 /// Returns `true` if a sentence mentions a token, see [`is_mentioned_in_sentence`]. Unless the prompt is `about_tokens`, a
@@ -186,6 +195,12 @@ mod tests {
             "Friday. <EOS>",
             "<reserved_107>Friday.",
             "<extra_id_1>Assistant\nFriday.\n<extra_id_1>User",
+            "assistant<|header_end|>\n\nFriday.<|eot|>",
+            "assistant<|end_header_id|>\n\nFriday.<|eot_id|>",
+            "[gMASK]<sop><|assistant|>\nFriday.",
+            "[gMASK] <sop> Friday.<|user|>",
+            "<pad><pad>Friday.<|message_end|>",
+            "Friday.</assistant>\n<user>Thanks!</user>",
         ] {
             check(text, "Friday.");
         }
@@ -214,6 +229,14 @@ mod tests {
     }
 
     #[test]
+    fn tokens_around_a_part_of_the_answer_do_not_end_it() {
+        for name in ["vision", "object_ref", "box", "quad", "image", "audio"] {
+            let text = format!("It shows <|{name}_start|>a key<|{name}_end|> on Friday.");
+            check(&text, &text);
+        }
+    }
+
+    #[test]
     fn an_answer_about_the_tokens_stays_whole() {
         for text in [
             "It ends with </s> there.",
@@ -237,6 +260,8 @@ mod tests {
             "<|im_start|>: begins a turn\n<|im_end|>: ends it",
             "1. <|im_start|>: begins a turn\n2. <|im_end|>: ends it",
             "In Elm, x <| f |> y is no token.",
+            "The assistant <|im_start|>, as written there.",
+            "Bot",
             "| token | use |\n| --- | --- |\n| <|im_end|> | ends a turn |",
         ] {
             check_answer(text, text, false);

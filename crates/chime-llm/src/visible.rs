@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::markers::{before_begun_marker, with_escapes_read, without_markers};
+use crate::markers::{before_begun_marker, with_blanks_read, with_escapes_read, without_markers};
 use crate::repetition::{ends_in_loop, without_final_loop, without_loop};
 use crate::thinking::{Answer, TAG, WRAPPER, answer, answer_so_far};
 use crate::turns::TOKEN;
@@ -34,7 +34,7 @@ pub fn visible(raw: &str, prompt: &Prompt, is_whole: bool) -> Visible {
         return Visible { text, calls: Vec::new(), was_cut: runs_on, is_noise: false, thinks_unannounced };
     }
     let (rest, calls) = written_calls::extract_calls(&text, &prompt.tools);
-    let whole = with_escapes_read(&without_markers(&rest, is_about), is_about);
+    let whole = with_blanks_read(with_escapes_read(&without_markers(&rest, is_about), is_about));
     let cut = without_loop(&whole);
     let is_left_of_noise =
         cut.len() < whole.len() && cut.bytes().all(|byte| byte.is_ascii() && cut.starts_with(char::from(byte)));
@@ -49,7 +49,7 @@ pub fn visible_so_far(raw: &str, prompt: &Prompt) -> String {
     let is_about = is_about_markup(raw, prompt);
     let answer = answer_so_far(raw, is_about);
     let shown = written_calls::before_calls(before_begun_marker(&answer), &prompt.tools);
-    let whole = with_escapes_read(&without_markers(shown, is_about), is_about);
+    let whole = with_blanks_read(with_escapes_read(&without_markers(shown, is_about), is_about));
     without_final_loop(&whole).to_owned()
 }
 
@@ -101,6 +101,11 @@ mod tests {
             "[cite_start]On Friday [doc1] at seven [cite: 4, 12].",
             "On Friday <|channel|> at <|begin_of_box|>seven<|end_of_box|>.",
             "On Friday at seven. <|im_end|> thanks a lot",
+            "assistant<|header_end|>\n\nOn Friday at seven.<|eot|>",
+            "[gMASK]<sop><|assistant|>\nOn Friday at seven.<|user|>",
+            "On <|object_ref_start|>Friday<|object_ref_end|><|box_start|>(12,30),(50, 60)<|box_end|> at seven.",
+            "On Friday at seven.<pad><pad>",
+            "On Friday[PAD151645] at seven.",
             "On Friday<grok:render id=\"a\"><argument name=\"n\">3</argument></grok:render> at seven.",
             r#"{"answer": "On Friday at seven."}"#,
             "```json\n{\"role\": \"assistant\", \"content\": \"On Friday at seven.\"}\n```",
@@ -143,6 +148,10 @@ mod tests {
             ("Write \\n.\nThen go.", "Write \\n.\nThen go."),
             ("잠 <0xEA><0xB9><0xB0> 수", "잠 깰 수"),
             ("`<0x0A>` is a line break.", "`<0x0A>` is a line break."),
+            ("It▁is▁on▁Friday.", "It is on Friday."),
+            ("ĠItĠisĠonĠFriday,ĊĠatĠseven.", "It is on Friday,\n at seven."),
+            ("▁▂▃▁▂▃▁▁▅", "▁▂▃▁▂▃▁▁▅"),
+            ("Ġanni u Ġorġ Ġejja Ġewwa", "Ġanni u Ġorġ Ġejja Ġewwa"),
         ] {
             assert_eq!(visible(raw, &prompt(), true).text, expected);
         }
