@@ -10,7 +10,9 @@ use crate::answering::services::Services;
 use crate::answering::stream::ask_unseen;
 use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
-use crate::echo::{continues_chat, has_words, is_about_rules, restates, without_echo, without_heads, without_roles};
+use crate::echo::{
+    before_next_turn, continues_chat, has_words, is_about_rules, restates, without_echo, without_heads, without_roles,
+};
 use crate::extractive_ranking::Query;
 use crate::grounding::{
     GroundingEvidence, NoSource, has_anchor_or_thread, is_known_subject, no_source_reason, similarities,
@@ -157,9 +159,10 @@ fn usable(
     window: WindowSize,
 ) -> Result<Draft, ModelFailure> {
     let (text, uncertainty) = uncertainty::split(&completion.text);
-    let text = without_roles(&text, &question.history.ask);
-    let text = without_heads(text, &services.base.bot().name, |name| built.labels.has_name(name));
-    let given = question.given(built);
+    let (ask, bot_name, given) = (&question.history.ask, &services.base.bot().name, question.given(built));
+    let is_member = |name: &str| built.labels.has_name(name);
+    let text = before_next_turn(without_roles(&text, ask), ask, bot_name, is_member, &given);
+    let text = without_heads(text, bot_name, is_member);
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest && question.is_repeated_by(text);
         says_something(question, built, &given, text)
