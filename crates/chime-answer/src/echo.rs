@@ -98,6 +98,10 @@ pub fn without_echo(answer: &str, instructions: &str, fence: &str) -> Option<Str
     (!kept.is_empty() && !is_left).then_some(kept)
 }
 
+fn is_quote_mark(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '"' | '”' | '“' | '»' | '«' | '*' | '_')
+}
+
 /// Returns `true` if `answer` only reports the question or asks it again: "Ana asks when the sweep comes." An answer
 /// with a word of the `talk` tells something.
 pub fn restates<'t>(answer: &str, question: &str, asker: &str, talk: impl IntoIterator<Item = &'t str>) -> bool {
@@ -107,7 +111,7 @@ pub fn restates<'t>(answer: &str, question: &str, asker: &str, talk: impl IntoIt
     let names_asker = name.iter().any(|word| said.contains(word) && !asked.contains(word));
     let shared = said.intersection(&asked).count();
     let more: Vec<&String> = said.difference(&asked).filter(|word| !name.contains(*word)).collect();
-    (names_asker || ends_like_question(answer.trim_end()))
+    (names_asker || ends_like_question(answer.trim_end_matches(is_quote_mark)))
         && shared >= 1
         && more.len() <= MORE
         && !talk.into_iter().any(|text| content_words(text).iter().any(|word| more.contains(&word)))
@@ -188,6 +192,21 @@ fn is_quote(author: &str, text: &str, given: &[Citable]) -> bool {
         let shared = content_words(&source.text).intersection(&said).count();
         lower_words(&source.text) == lower_words(text) || shared >= SHARED && shared * 2 >= said.len()
     })
+}
+
+/// Returns `true` if `answer` is only the name of a role, or the bot's or a member's name before a colon: what comes
+/// before an answer. A name without a colon may answer the `question`.
+pub fn is_only_head(answer: &str, question: &str, bot_name: &str, is_member: impl Fn(&str) -> bool) -> bool {
+    const ROLES: [&str; 5] = ["assistant", "user", "model", "system", "response"];
+    let is_mark = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '#' | '<' | '>');
+    let text = answer.trim_matches(is_mark);
+    match CHAT_LINE.captures(text).filter(|head| head["text"].trim_matches(is_mark).is_empty()) {
+        Some(head) => {
+            let name = head["name"].trim_end_matches(is_mark);
+            name == bot_name || is_member(name) || ROLES.iter().any(|role| role.eq_ignore_ascii_case(name))
+        }
+        None => ["assistant", "user"].contains(&text) && !ROLE_TALK.is_match(question),
+    }
 }
 
 /// Returns `true` if `text` has a letter or a digit.
@@ -278,6 +297,7 @@ mod tests {
         assert!(restates("Paul asks what a reverse proxy is.", "what is a reverse proxy?", "Paul"));
         assert!(restates("Катя спрашивает, когда репетиция.", "когда репетиция?", "Катя"));
         assert!(restates("Ana: who orders the cake?", "who orders the cake?", "Paul"));
+        assert!(restates("\"who orders the cake?\"", "who orders the cake?", "Paul"));
         assert!(!restates("Who: Ben, from the bakery. Is that fine?", "who orders the cake?", "Paul"));
         assert!(!restates("A reverse proxy stands before servers.", "what is a reverse proxy?", "Paul"));
         assert!(!restates("Paul, it is on Thursday at nine.", "when is it?", "Paul"));
@@ -351,6 +371,21 @@ mod tests {
         ] {
             assert_eq!(without_roles(answer, "when is it?"), answer);
         }
+    }
+
+    #[test]
+    fn a_head_alone_is_no_answer() {
+        let is_only_head =
+            |answer, question| super::is_only_head(answer, question, "Chime", |name| ["Ana", "Ben"].contains(&name));
+        for answer in
+            ["assistant", "user", "Assistant:", "Chime:", "**Chime:**", "Ana:", "Ana (20:11):", "[5] Chime (20:12):"]
+        {
+            assert!(is_only_head(answer, "when is it?"), "{answer}");
+        }
+        for answer in ["Ana", "Chime", "Ana: yes", "Title:", "Ben!", "9:", "User", "model", "👍", "?"] {
+            assert!(!is_only_head(answer, "when is it?"), "{answer}");
+        }
+        assert!(!is_only_head("user", "am I an admin or a user?"));
     }
 
     #[track_caller]

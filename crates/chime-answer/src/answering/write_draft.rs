@@ -6,12 +6,14 @@ use crate::answer_steps::{Blame, ModelAttempt, ModelFailure, Step, WindowSize, b
 use crate::answering::ask::{build_prompt, model_call, model_request};
 use crate::answering::draft::{Draft, answered, apology, clarifying, made_up, no_source, without_model};
 use crate::answering::question::{QuestionContext, halve};
+use crate::answering::reply::format_parts;
 use crate::answering::services::Services;
 use crate::answering::stream::ask_unseen;
 use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
 use crate::echo::{
-    before_next_turn, continues_chat, has_words, is_about_rules, restates, without_echo, without_heads, without_roles,
+    before_next_turn, continues_chat, has_words, is_about_rules, is_only_head, restates, without_echo, without_heads,
+    without_roles,
 };
 use crate::extractive_ranking::Query;
 use crate::grounding::{
@@ -26,7 +28,7 @@ use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::{Languages, asks_about_bot, ends_like_question, is_generic};
-use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, SourceKind, StoredMessage};
+use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, SourceKind, StoredMessage, is_blank};
 use chime_jobs::JobError;
 use chime_llm::{Completion, Prompt};
 
@@ -165,7 +167,8 @@ fn usable(
     let text = without_heads(text, bot_name, is_member);
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest && question.is_repeated_by(text);
-        says_something(question, built, &given, text)
+        !is_only_head(text, ask, bot_name, is_member)
+            && says_something(question, built, &given, text)
             && !is_worth_another
             && !only_restates(question, &given, text)
             && !is_nonsense(question, built, &given, text)
@@ -294,15 +297,16 @@ fn is_nonsense(question: &QuestionContext, built: &BuiltPrompt, given: &[Citable
         || is_about_rules(text, &built.instructions, &built.fence, talk)
 }
 
-/// Returns `true` if words are left in `text` after its citations are removed.
+/// Returns `true` if words are left in `text` after its citations are removed, or something else that members can see.
 fn says_something(question: &QuestionContext, built: &BuiltPrompt, given: &[Citable], text: &str) -> bool {
     /// In bytes. A longer text certainly has words besides its citations.
     const SHORT: usize = 80;
-    if text.len() > SHORT || !has_words(text) {
-        return !text.trim().is_empty();
+    if text.len() > SHORT {
+        return true;
     }
     let linked = citations::linked(text, built.basis(given, question.trigger()));
-    has_words(&without_source_links(&linked))
+    let is_said = !has_words(text) || has_words(&without_source_links(&linked));
+    is_said && !format_parts(text, &[], &[]).iter().all(|part| is_blank(&part.text))
 }
 
 fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a> {
