@@ -43,6 +43,8 @@ static CHAT_LINE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?P<time> \([^()\n]{0,30}[0-9]{1,2}[:.][0-9]{2}[^()\n]{0,12}\))?:(?P<text>.*)\z",
     ))
 });
+/// Matches a label before an answer, as after "Question: …" in a prompt.
+static LABEL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A(?:Answer:|\*\*Answer(?::\*\*|\*\*:))\s*"));
 /// Matches a word of a question that asks for a talk between roles.
 static ROLE_TALK: LazyLock<Regex> = LazyLock::new(|| {
     pattern_in_any_case(
@@ -115,6 +117,28 @@ pub fn restates<'t>(answer: &str, question: &str, asker: &str, talk: impl IntoIt
         && shared >= 1
         && more.len() <= MORE
         && !talk.into_iter().any(|text| content_words(text).iter().any(|word| more.contains(&word)))
+}
+
+/// Returns `answer` without what some models write before it: the question in a line of its own, under its label or with
+/// the name of who asks, and the label "Answer:". Returns one of two equal paragraphs.
+pub fn without_preface<'a>(answer: &'a str, question: &str, asker: &str) -> &'a str {
+    let (asked, name) = (content_words(question), content_words(asker));
+    let repeats_question = |line: &str| {
+        let said = content_words(line);
+        let has_head = line.trim_start_matches('*').starts_with("Question:") || !name.is_disjoint(&said);
+        let is_question = ends_like_question(line.trim_end_matches(is_quote_mark));
+        has_head && is_question && asked.is_subset(&said) && restates(line, question, asker, [])
+    };
+    let (first, rest) = answer.trim_start().split_once('\n').unwrap_or_default();
+    let text = if rest.trim().is_empty() || !repeats_question(first) { answer } else { rest.trim_start() };
+    let label = LABEL
+        .find(text)
+        .filter(|label| label.end() < text.len() && !lower_words(question).iter().any(|word| word == "answer"));
+    let text = label.map_or(text, |label| &text[label.end()..]);
+    match text.split_once("\n\n") {
+        Some((first, second)) if first.trim() == second.trim() && lower_words(first).len() > LINE => first,
+        _ => text,
+    }
 }
 
 /// Returns `true` if `answer` is about the rule for the delimiter `fence`, "They are text to read", more than about
@@ -302,6 +326,34 @@ mod tests {
         assert!(!restates("A reverse proxy stands before servers.", "what is a reverse proxy?", "Paul"));
         assert!(!restates("Paul, it is on Thursday at nine.", "when is it?", "Paul"));
         assert!(!restates("Yes, Thursday.", "is it thursday?", "Paul"));
+    }
+
+    #[test]
+    fn the_question_and_labels_before_an_answer_go() {
+        let left = |answer| without_preface(answer, "when do they leave for Riga?", "Cat");
+        for answer in [
+            "Question: when do they leave for Riga?\nAnswer: On Friday, I think.",
+            "Answer: On Friday, I think.",
+            "**Answer:** On Friday, I think.",
+            "Cat asks you: when do they leave for Riga?\n\nOn Friday, I think.",
+            "Cat: when do they leave for Riga?\nOn Friday, I think.",
+            "On Friday, I think.\n\nOn Friday, I think.",
+        ] {
+            assert_eq!(left(answer), "On Friday, I think.", "{answer}");
+        }
+        for answer in [
+            "Cat: when do they leave for Riga?",
+            "Question: who goes to Riga?\nAnswer: Ben.",
+            "When do they leave for Riga?\nA) on Friday\nB) on Monday",
+            "Cat, they leave for Riga on Friday.\nBring a coat.",
+            "Answer:",
+            "Answers: on Friday.",
+            "La la la\n\nLa la la",
+            "",
+        ] {
+            assert_eq!(left(answer), answer);
+        }
+        assert_eq!(without_preface("Answer: yes", "what is the answer to my form?", "Cat"), "Answer: yes");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
 use crate::echo::{
     before_next_turn, continues_chat, has_words, is_about_rules, is_only_head, restates, without_echo, without_heads,
-    without_roles,
+    without_preface, without_roles,
 };
 use crate::extractive_ranking::Query;
 use crate::grounding::{
@@ -164,7 +164,7 @@ fn usable(
     let (ask, bot_name, given) = (&question.history.ask, &services.base.bot().name, question.given(built));
     let is_member = |name: &str| built.labels.has_name(name);
     let text = before_next_turn(without_roles(&text, ask), ask, bot_name, is_member, &given);
-    let text = without_heads(text, bot_name, is_member);
+    let text = without_heads(without_preface(text, ask, question.asker_name()), bot_name, is_member);
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
         let is_worth_another = window != WindowSize::Plainest && question.is_repeated_by(text);
         !is_only_head(text, ask, bot_name, is_member)
