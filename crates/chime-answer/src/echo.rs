@@ -43,6 +43,8 @@ static CHAT_LINE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?P<time> \([^()\n]{0,30}[0-9]{1,2}[:.][0-9]{2}[^()\n]{0,12}\))?:(?P<text>.*)\z",
     ))
 });
+/// Matches markup without content: line breaks, blanks and empty code blocks.
+static EMPTY_MARKUP: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A(?:\s|<br ?/?>|&nbsp;|```+[a-z]*)*\z"));
 /// Matches a label before an answer, as after "Question: …" in a prompt.
 static LABEL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\A(?:Answer:|\*\*Answer(?::\*\*|\*\*:))\s*"));
 /// Matches a word of a question that asks for a talk between roles.
@@ -231,6 +233,11 @@ pub fn is_only_head(answer: &str, question: &str, bot_name: &str, is_member: imp
         }
         None => ["assistant", "user"].contains(&text) && !ROLE_TALK.is_match(question),
     }
+}
+
+/// Returns `true` if members would see nothing of `text` but markup.
+pub fn is_empty_markup(text: &str) -> bool {
+    EMPTY_MARKUP.is_match(text)
 }
 
 /// Returns `true` if `text` has a letter or a digit.
@@ -436,6 +443,12 @@ mod tests {
         }
         for answer in ["Ana", "Chime", "Ana: yes", "Title:", "Ben!", "9:", "User", "model", "👍", "?"] {
             assert!(!is_only_head(answer, "when is it?"), "{answer}");
+        }
+        for markup in ["<br>", "<br/>\n<br />", "&nbsp;", "```\n```", "```text\n\n```"] {
+            assert!(is_empty_markup(markup), "{markup}");
+        }
+        for text in ["`<br>`", "```\n1\n```", "👍", "?", "<p>"] {
+            assert!(!is_empty_markup(text), "{text}");
         }
         assert!(!is_only_head("user", "am I an admin or a user?"));
     }

@@ -243,6 +243,14 @@ impl Checker<'_> {
             let mut cited = tags.iter().flat_map(|tag| self.basis.cited_ids(tag));
             cited.any(|other| self.basis.source_id(other) == Some(id))
         };
+        // The question is no source, and may be cited for what it asks.
+        if self
+            .basis
+            .ask
+            .is_some_and(|ask| self.basis.cited_ids(tag).iter().any(|id| self.basis.source_id(id) == Some(ask)))
+        {
+            return tag.to_owned();
+        }
         let found = checkable.first().map(|claim| self.support.sources_of(claim)).unwrap_or_default();
         match found.first().map(|place| self.basis.given[*place].id).filter(|id| !is_cited(*id)) {
             Some(id) => format!("[source: {id}] {tag}"),

@@ -38,9 +38,11 @@ pub fn visible(raw: &str, prompt: &Prompt, is_whole: bool) -> Visible {
     let cut = without_loop(&whole);
     let is_left_of_noise =
         cut.len() < whole.len() && cut.bytes().all(|byte| byte.is_ascii() && cut.starts_with(char::from(byte)));
-    let shown = if says_nothing(cut) || is_left_of_noise { "" } else { cut };
+    // Reading may have stopped within a token that repeats, half of which is left.
+    let is_all_noise = ends_in_loop(raw) && without_loop(raw).is_empty();
+    let shown = if says_nothing(cut) || is_left_of_noise || is_all_noise { "" } else { cut };
     let was_cut = runs_on || shown.len() < whole.len();
-    let is_noise = shown.is_empty() && ends_in_loop(if text.is_empty() { raw } else { &text });
+    let is_noise = is_all_noise || shown.is_empty() && ends_in_loop(&text);
     Visible { was_cut, text: shown.to_owned(), calls, is_noise, thinks_unannounced }
 }
 
@@ -182,6 +184,7 @@ mod tests {
             let Visible { text, is_noise, .. } = visible(&raw, &prompt(), true);
             assert_eq!((text.as_str(), is_noise), ("", true), "{unit}");
         }
+        assert!(visible(&format!("{}<un", "<unk>".repeat(200)), &prompt(), true).is_noise);
         for raw in ["", "...", "<|im_end|>", "<think>Hm.</think>"] {
             assert!(!visible(raw, &prompt(), true).is_noise, "{raw}");
         }

@@ -6,14 +6,13 @@ use crate::answer_steps::{Blame, ModelAttempt, ModelFailure, Step, WindowSize, b
 use crate::answering::ask::{build_prompt, model_call, model_request};
 use crate::answering::draft::{Draft, answered, apology, clarifying, made_up, no_source, without_model};
 use crate::answering::question::{QuestionContext, halve};
-use crate::answering::reply::format_parts;
 use crate::answering::services::Services;
 use crate::answering::stream::ask_unseen;
 use crate::answering::tool_rounds::converse;
 use crate::answering::{follow_up, log};
 use crate::echo::{
-    before_next_turn, continues_chat, has_words, is_about_rules, is_only_head, restates, without_echo, without_heads,
-    without_preface, without_roles,
+    before_next_turn, continues_chat, has_words, is_about_rules, is_empty_markup, is_only_head, restates, without_echo,
+    without_heads, without_preface, without_roles,
 };
 use crate::extractive_ranking::Query;
 use crate::grounding::{
@@ -28,7 +27,7 @@ use chime_access::Allowance;
 use chime_access::gateway::ModelPurpose;
 use chime_access::gateway::ask::UsageRecord;
 use chime_core::trigger::{Languages, asks_about_bot, ends_like_question, is_generic};
-use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, SourceKind, StoredMessage, is_blank};
+use chime_core::{Citable, Grounding, Job, RefusalReason, SourceId, SourceKind, StoredMessage};
 use chime_jobs::JobError;
 use chime_llm::{Completion, Prompt};
 
@@ -162,7 +161,7 @@ fn usable(
 ) -> Result<Draft, ModelFailure> {
     let (text, uncertainty) = uncertainty::split(&completion.text);
     let (ask, bot_name, given) = (&question.history.ask, &services.base.bot().name, question.given(built));
-    let is_member = |name: &str| built.labels.has_name(name);
+    let is_member = |name: &str| built.labels.has_name(name) || name == question.asker_name();
     let text = before_next_turn(without_roles(&text, ask), ask, bot_name, is_member, &given);
     let text = without_heads(without_preface(text, ask, question.asker_name()), bot_name, is_member);
     let text = without_echo(&text, &built.instructions, &built.fence).filter(|text| {
@@ -306,7 +305,7 @@ fn says_something(question: &QuestionContext, built: &BuiltPrompt, given: &[Cita
     }
     let linked = citations::linked(text, built.basis(given, question.trigger()));
     let is_said = !has_words(text) || has_words(&without_source_links(&linked));
-    is_said && !format_parts(text, &[], &[]).iter().all(|part| is_blank(&part.text))
+    is_said && !is_empty_markup(text)
 }
 
 fn query<'a>(services: &'a Services, question: &'a QuestionContext) -> Query<'a> {
