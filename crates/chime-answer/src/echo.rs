@@ -172,7 +172,7 @@ pub fn continues_chat(answer: &str, is_likely: bool, is_member: impl Fn(&str) ->
     headed.len() > 1 && headed.len() * 3 >= lines.len() && headed.into_iter().any(|line| is_likely || is_odd(line))
 }
 
-/// Returns `answer` up to the line with which the model plays the chat on, as in "[5] Ana (20:11): Thanks!". Such a line
+/// Returns `answer` up to the line with which the model plays the chat on, as in `[5] Ana (20:11): Thanks!`. Such a line
 /// follows a sentence and has a time as in the prompt, or is a member's line before one of the bot. Lines about messages
 /// that were `given` are quotes and stay, and so does a talk between roles that the `question` asks for.
 pub fn before_next_turn<'a>(
