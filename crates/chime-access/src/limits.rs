@@ -14,8 +14,9 @@ const FLOOD_GAP: Duration = Duration::from_secs(2);
 const SAY_AGAIN_AFTER: Duration = Duration::from_mins(1);
 
 /// Limit on a member's commands and presses to which no other limit applies, since admins must not lose one. Nobody who
-/// uses them reaches it.
-pub const CONTROLS: RateLimit = RateLimit { triggers: 60, per: Duration::from_mins(1) };
+/// types reaches it. Telegram lets a bot send as many messages a minute to a group: with more, replies to one member
+/// would delay all answers.
+pub const CONTROLS: RateLimit = RateLimit { triggers: 20, per: Duration::from_mins(1) };
 
 /// Times of the recently admitted triggers, in any order, and the last refusals that were explained in words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
