@@ -58,7 +58,7 @@ pub fn with_sources(tagged: &str, basis: CitationBasis<'_>, support: &Support<'_
         Sourced::IfNoneIsCited | Sourced::Listed => !cites,
         Sourced::All => true,
     };
-    let text = checked(tagged, Checker { basis, support, adds });
+    let text = checked(tagged, Checker { basis, support, adds, may_add: sourced != Sourced::None });
     let is_listed = sourced == Sourced::Listed || sourced == Sourced::IfNoneIsCited && is_draft(tagged);
     if cites || !is_listed {
         return Tagged { text, listed: Vec::new() };
@@ -122,6 +122,8 @@ struct Checker<'a> {
     support: &'a Support<'a>,
     /// `true` if a sentence without a tag gets one.
     adds: bool,
+    /// `true` if a sentence whose tag is invalid gets one, although the model cites elsewhere.
+    may_add: bool,
 }
 
 impl Checker<'_> {
@@ -239,27 +241,24 @@ impl Checker<'_> {
     /// Returns `tag`, which has invalid ids and is removed later with a note to the reader, after a tag with the source
     /// that supports the sentence, if there is one.
     fn with_source_of_invalid(&self, tag: &str, checkable: &[&str], tags: &[String]) -> String {
-        let is_cited = |id: SourceId| {
-            let mut cited = tags.iter().flat_map(|tag| self.basis.cited_ids(tag));
-            cited.any(|other| self.basis.source_id(other) == Some(id))
+        let cites = |tag: &str, id: SourceId| {
+            self.basis.cited_ids(tag).into_iter().any(|cited| self.basis.source_id(cited) == Some(id))
         };
         // The question is no source, and may be cited for what it asks.
-        if self
-            .basis
-            .ask
-            .is_some_and(|ask| self.basis.cited_ids(tag).iter().any(|id| self.basis.source_id(id) == Some(ask)))
-        {
+        if !self.may_add || self.basis.ask.is_some_and(|ask| cites(tag, ask)) {
             return tag.to_owned();
         }
         let found = checkable.first().map(|claim| self.support.sources_of(claim)).unwrap_or_default();
-        match found.first().map(|place| self.basis.given[*place].id).filter(|id| !is_cited(*id)) {
+        let id = found.first().map(|place| self.basis.given[*place].id);
+        match id.filter(|id| !tags.iter().any(|tag| cites(tag, *id))) {
             Some(id) => format!("[source: {id}] {tag}"),
             None => tag.to_owned(),
         }
     }
 
     /// Returns `true` if a claim of several words shares none with the message at `place`, of several words too, and the
-    /// messages beside it, which it may sum up, and both are in the same language.
+    /// messages beside it, which it may sum up, and both are in the same language. A claim may be about the photo or the
+    /// page of a message.
     fn is_unrelated(&self, claim: &str, place: usize) -> bool {
         /// Shorter sentences may be said in other words.
         const TELLING: usize = 3;
@@ -268,8 +267,11 @@ impl Checker<'_> {
         let shares_word = |at: usize| self.support.share_subject(claim, at, at) || self.support.names_author(claim, at);
         let [codes, others] = [claim, &given[place].text].map(|text| Languages::shipped().likely_codes(text));
         let tells = |text: &str| content_words(text).len() >= TELLING;
+        let text = &given[place].text;
+        let shows_more = text.starts_with('[') || text.contains("://");
         tells(claim)
-            && tells(&given[place].text)
+            && tells(text)
+            && !shows_more
             && !beside.into_iter().any(shares_word)
             && codes.iter().any(|code| others.contains(code))
     }
@@ -546,12 +548,14 @@ mod tests {
             "Ben: the key is under the plant by the door",
             "Ana: we meet at the old harbour",
             "Ana: yes, take the blue cups and the plates too",
+            "Ben: [photo] view from our camp this morning",
         ];
         check_in(&talk, "Paris is the capital of France [source: m2].", "Paris is the capital of France.");
         for kept in [
             "Der Ersatz befindet sich neben dem Blumentopf draußen [source: m2].",
             "Ana wants everybody to bring tableware [source: m4].",
             "It has been sunny [source: m1].",
+            "Two elk stand beside an overturned canoe [source: m5].",
             "Dinner gets sorted by whoever arrives first at noon's harbour walk [source: m2].",
         ] {
             check_in(&talk, kept, kept);
