@@ -22,7 +22,8 @@ static CITATION: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Citation tags and the words between them: `<cite>…</cite>`, `<co: 1>…</co: 1>`; `<grok:render …>…</grok:render>` and
-/// the place of an object in a photo, `<|box_start|>(12,30),(50,60)<|box_end|>`, which are nothing for members; or a tag of `<antArtifact …>…</antArtifact>`, which contains the answer.
+/// the place of an object in a photo, `<|box_start|>(12,30),(50,60)<|box_end|>`, which are nothing for members; or a tag
+/// of `<antArtifact …>…</antArtifact>`, which contains the answer.
 static TAGGED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"<(?:cite|citation|co)(?:[:\s][^<>\n]{0,80})?>(?P<words>[^<>]*)</(?:cite|citation|co)(?:[:\s][^<>\n]{0,40})?>",
