@@ -1122,3 +1122,30 @@ async fn the_author_of_a_numbered_thing_is_meant() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn who_comes_is_no_list_of_things() {
+    World::run(async |w| {
+        for name in ["Ana", "Ben", "Carl"] {
+            w.say(name, "I come on friday");
+        }
+        ask(w, "dan", "@bot who comes on friday?", "Ana, Ben, Carl.").await;
+        ask(w, "dan", "@bot what else?", "Nothing.").await;
+        let prompt = last_prompt(w).await;
+        assert!(!prompt.contains("You listed") && !prompt.contains("Suggest as many"), "{prompt}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_thing_with_a_members_name_is_suggested_once_and_the_member_may_be_asked_about() {
+    World::run(async |w| {
+        w.say("Bruno", "hello");
+        ask(w, "ann", "@bot suggest a restaurant", "1. **Bruno** – 18 €\n2. **Lido** – 12 €").await;
+        ask(w, "ann", "@bot more", "1. **Noa**").await;
+        assert!(last_prompt(w).await.contains("- Bruno"), "{}", last_prompt(w).await);
+        ask(w, "ann", "@bot where does Bruno live?", "In Tartu.").await;
+        assert!(!last_prompt(w).await.contains("about the item"), "{}", last_prompt(w).await);
+    })
+    .await;
+}

@@ -66,7 +66,8 @@ pub struct FollowUpContext {
     /// `true` if the question seems to be about the things of the likeliest list, although not clearly enough to follow
     /// up on it.
     asks_which_one: bool,
-    /// Things of the likeliest list that an answer without a model shows, because the question has hardly any other words.
+    /// Things of the likeliest list that an answer without a model shows, because the question has hardly any other
+    /// words.
     refers_to: Vec<Item>,
     /// `true` if the question seems to ask for others than those in `suggested`.
     wants_others: bool,
@@ -130,7 +131,7 @@ fn found_context(
     }
     if let ReplyTo::List(answer) = reply {
         let list = load(conn, asked, answer, FoundBy::Reply, members)?;
-        return Ok(list.map_or_else(|| unbound(asked), |list| context_of(asked, list, Vec::new())));
+        return Ok(list.map_or_else(|| unbound(asked), |list| context_of(asked, list, Vec::new(), members)));
     }
     let mut lists = Vec::new();
     for answer in follow_ups::newest_lists(conn, asked.trigger.conversation(), CHAINS)? {
@@ -144,13 +145,18 @@ fn found_context(
     };
     let Some(at) = lists.iter().position(is_meant) else { return Ok(unbound(asked)) };
     let list = lists.remove(at);
-    Ok(context_of(asked, list, lists))
+    Ok(context_of(asked, list, lists, members))
 }
 
-/// Follows up on the list `meant` if the question replies to it, starts over, or is clearly a follow-up with nothing but small talk
-/// since. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and the model
+/// Follows up on the list `meant` if the question replies to it, starts over, or is clearly a follow-up with nothing but
+/// small talk since. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and the model
 /// decides if one is meant.
-fn context_of(asked: &FollowUpQuestion<'_>, meant: EarlierList, others: Vec<EarlierList>) -> FollowUpContext {
+fn context_of(
+    asked: &FollowUpQuestion<'_>,
+    meant: EarlierList,
+    others: Vec<EarlierList>,
+    members: &BTreeSet<String>,
+) -> FollowUpContext {
     let reading = read(asked, asked.ask, Some(&meant.list.shown));
     let starts_over_within = if reading.unknown == 0 { TOLD_WITHIN } else { 0 };
     let starts_over = reading.start_over && meant.since <= starts_over_within;
@@ -168,8 +174,11 @@ fn context_of(asked: &FollowUpQuestion<'_>, meant: EarlierList, others: Vec<Earl
     let near: Vec<EarlierList> = others.into_iter().filter(is_near).collect();
     // If there are several lists, "more" means the newest only if this member asked for suggestions then. A whole wish of
     // another member ("suggest restaurants" after books) begins a new search.
-    let names = names_items(asked.ask, &meant.list.shown)
-        && (asked.is_offline || is_reply || surely_names_items(asked.ask, &meant.list.shown));
+    // "Where does Bruno live?" is about a member, although a restaurant has the same name.
+    let is_stranger = |item: &&Item| !members.contains(&fold(item.title()));
+    let nameable: Vec<Item> = meant.list.shown.iter().filter(is_stranger).cloned().collect();
+    let is_sure = asked.is_offline || is_reply || surely_names_items(asked.ask, &nameable);
+    let names = is_sure && names_items(asked.ask, &nameable);
     let is_newest = if meant.is_own {
         near.is_empty() || meant.list.frame.intent.suggests()
     } else {
@@ -409,8 +418,10 @@ fn load(
         _ => None,
     });
     let mut shown: Vec<Item> = chain.into_iter().flat_map(|it| it.items).collect();
-    // "Who brings what" was answered with members: a question about one of them is not about that list.
-    shown.retain(|item| !members.contains(&fold(item.title())));
+    if !frame.is_offer {
+        // "Who brings what" was answered with members: a question about one of them is not about that list.
+        shown.retain(|item| !members.contains(&fold(item.title())));
+    }
     // One citation may be of a wish: "for those who eat no meat [1]".
     let record = answers::find(conn, answer)?;
     let is_of_messages = !frame.is_offer && record.is_some_and(|it| is_of_messages(&it.text, items.len()));

@@ -16,18 +16,19 @@ const MAX_ITEMS: usize = 20;
 /// question asked for.
 pub fn items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let answer = line::without_tags(answer);
-    let found = [listed, tabled, comma_separated, prose::bold, prose::quoted]
+    let found = [listed, tabled, prose::bold, prose::quoted]
         .into_iter()
         .map(|read| read(&answer, kind))
         .find(|found| !found.is_empty());
     without_repetitions(found.unwrap_or_default(), kind)
 }
 
-/// Returns the items that an answer in sentences offers with words such as "try": those in quotes, else all names behind
-/// such words, which need not be items.
+/// Returns the items of an answer without a list: the names of a line such as "Mocha, Ivy, Juno", else those that
+/// sentences offer with words such as "try": those in quotes, else all names after such words, which need not be items.
 pub fn offered_items(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     let answer = line::without_tags(answer);
-    let found = prose::offered(&answer, kind);
+    let names = comma_separated(&answer, kind);
+    let found = if names.is_empty() { prose::offered(&answer, kind) } else { names };
     let quoted = if found.is_empty() { Vec::new() } else { prose::quoted(&answer, kind) };
     without_repetitions(if quoted.is_empty() { found } else { quoted }, kind)
 }
@@ -59,9 +60,6 @@ pub fn lists_things(answer: &str) -> bool {
     /// Maximum number of characters of a name.
     const NAME: usize = 60;
     let answer = line::without_tags(answer);
-    if !comma_separated(&answer, None).is_empty() {
-        return true;
-    }
     let found = listed(&answer, None);
     let is_name = |line: &ListLine<'_>| matches!(line.marker, Marker::Number(_)) && line.text.starts_with("**");
     if found.len() == 1 {
@@ -74,9 +72,6 @@ pub fn lists_things(answer: &str) -> bool {
 /// Returns `true` if most entries of the list in an answer are names, unlike the steps of a recipe below its ingredients.
 pub fn lists_names(answer: &str) -> bool {
     let answer = line::without_tags(answer);
-    if !comma_separated(&answer, None).is_empty() {
-        return true;
-    }
     let lines = read_lines(&answer);
     let ingredients = lines.iter().take_while(|line| !matches!(line.marker, Marker::Number(_)));
     let has_ingredients = ingredients.filter(|line| line.marker == Marker::Bullet).count() > 1;
