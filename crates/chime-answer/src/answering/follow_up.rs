@@ -149,8 +149,8 @@ fn found_context(
 }
 
 /// Follows up on the list `meant` if the question replies to it, starts over, or is clearly a follow-up with nothing but
-/// small talk since. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and the model
-/// decides if one is meant.
+/// small talk since. Otherwise the question is answered as it is written: the prompt mentions the lists of the talk, and
+/// the model decides if one is meant.
 fn context_of(
     asked: &FollowUpQuestion<'_>,
     meant: EarlierList,
