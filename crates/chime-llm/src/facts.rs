@@ -98,10 +98,7 @@ impl ServerFacts {
 
     /// Parses `GET /v1/models`, in which vLLM, OpenRouter, Groq and llama.cpp report the context size of each model.
     pub fn of_models(body: &Value, model: &str) -> Self {
-        let Some(listed) = listed(body) else { return Self::default() };
-        let named = listed.iter().find(|entry| entry["id"] == model);
-        // A server that lists a single model uses it for any requested name.
-        let Some(entry) = named.or(listed.first().filter(|_| listed.len() == 1)) else { return Self::default() };
+        let Some(entry) = entry_of(body, model) else { return Self::default() };
         let reported = ["max_model_len", "context_length", "context_window", "max_context_length"];
         // OpenRouter also reports the size at the provider that it usually chooses, which may be smaller.
         let of_provider = size(entry.pointer("/top_provider/context_length"));
@@ -113,6 +110,17 @@ impl ServerFacts {
             parameters: of_meta("n_params").and_then(Value::as_u64),
             ..Self::default()
         }
+    }
+
+    /// Parses `GET /api/v0/models` of LM Studio, which reports the context of a loaded model.
+    pub fn of_studio(body: &Value, model: &str) -> Self {
+        let entry = entry_of(body, model);
+        Self { context: entry.and_then(|entry| size(entry.get("loaded_context_length"))), ..Self::default() }
+    }
+
+    /// Parses `GET /api/extra/true_max_context_length` of KoboldCpp.
+    pub fn of_kobold(body: &Value) -> Self {
+        Self { context: size(body.get("value")), ..Self::default() }
     }
 
     /// Parses `POST /api/show` of Ollama, which reports the context size and parameter count of a model.
@@ -141,6 +149,12 @@ impl ServerFacts {
         let entry = loaded.and_then(|loaded| loaded.iter().find(is_asked));
         Self { context: entry.and_then(|entry| size(entry.get("context_length"))), ..Self::default() }
     }
+}
+
+/// Returns the entry of a model in a list of models. A server that lists a single model uses it for any requested name.
+fn entry_of<'v>(body: &'v Value, model: &str) -> Option<&'v Value> {
+    let listed = listed(body)?;
+    listed.iter().find(|entry| entry["id"] == model).or(listed.first().filter(|_| listed.len() == 1))
 }
 
 /// Parses the number of parameters from a model's name, such as `llama3.2:1b`, `Qwen2.5-1.5B-Instruct` or

@@ -12,7 +12,8 @@ use chime_core::pattern;
 
 /// A tag around reasoning, in any case and with attributes. The group matches a closing tag.
 pub static TAG: LazyLock<Regex> = LazyLock::new(|| {
-    const NAMES: &str = "(?:[a-z]+[:_])?think|thinking(?:_process)?|thoughts?|reasoning|reflection|analysis|scratchpad";
+    const NAMES: &str =
+        "(?:[a-z]+[:_]?)?think(?:ing(?:_process)?)?|inner_monologue|thoughts?|reasoning|reflection|analysis|scratchpad";
     pattern(&format!(
         r"(?P<close>(?i:</(?:{NAMES})\s*>)|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|END_THINKING\|>|<\|inner_suffix\|>|<channel\|>|<unused95>)|(?i:<(?:{NAMES})(?:\s[^<>\n]{{0,80}})?>)|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|START_THINKING\|>|<\|inner_prefix\|>|<\|channel>|<unused94>"
     ))
@@ -280,6 +281,8 @@ mod tests {
             "<thinking_process>Hm.</thinking_process>",
             "<think type=\"plan\">Hm.</think>",
             "<longcat_think>Hm.</longcat_think>",
+            "<antThinking>Hm.</antThinking>",
+            "<inner_monologue>Hm.</inner_monologue>",
             "<unused94>thought\nHm.<unused95>",
             "<think>a <think>b</think> c</think>",
             "<think>Say `</think>` there?\nNo.\n</think>",

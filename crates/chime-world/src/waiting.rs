@@ -78,8 +78,9 @@ impl World {
     pub async fn quiet(&self, span: Duration) {
         /// Step while jobs run: background work starts at a bounded rate.
         const WORKING: Duration = Duration::from_millis(250);
-        /// Step without jobs: much shorter than the silence that ends a session, and few enough steps for a year.
-        const IDLE: Duration = Duration::from_secs(900);
+        /// Steps without jobs: much shorter than the silence that ends a session, and few enough for many days.
+        const IDLE: [Duration; 2] = [Duration::from_mins(15), Duration::from_hours(1)];
+        let idle = (span / 100).clamp(IDLE[0], IDLE[1]);
         let clock = self.daemon_clock.as_ref().unwrap_or(&self.clock);
         let end = clock.now().plus(span);
         let quieting = async {
@@ -96,7 +97,7 @@ impl World {
                     return;
                 }
                 let somebody_waits = clock.next_wait();
-                clock.advance(if is_due { WORKING } else { IDLE });
+                clock.advance(if is_due { WORKING } else { idle });
                 // A running job may not wait on the clock at all.
                 let _ = tokio::time::timeout(Duration::from_millis(1), somebody_waits).await;
             }

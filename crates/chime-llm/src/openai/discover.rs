@@ -41,12 +41,21 @@ impl OpenAi {
         let has_tags = listed.is_some_and(|listed| listed.iter().any(has_tag));
         let is_ollama = is_of("library") || server.is_own() && has_tags && props.is_none();
         let loaded = if is_ollama { fetch(server, clock, "/api/ps").await } else { None };
+        let is_other = server.is_own() && !is_ollama && props.is_none();
+        let studio = if is_other { fetch(server, clock, "/api/v0/models").await } else { None };
+        let kobold = if is_other && studio.is_none() {
+            fetch(server, clock, "/api/extra/true_max_context_length").await
+        } else {
+            None
+        };
         for model in self.models().filter(|model| Arc::ptr_eq(&model.server, server)) {
             let show = if is_ollama { ollama_shows(server, &model.name, clock).await } else { None };
             let facts = [
                 props.as_ref().map(ServerFacts::of_props),
                 loaded.as_ref().map(|body| ServerFacts::of_loaded(body, &model.name)),
                 show.as_ref().map(ServerFacts::of_show),
+                studio.as_ref().map(|body| ServerFacts::of_studio(body, &model.name)),
+                kobold.as_ref().map(ServerFacts::of_kobold),
                 models.as_ref().map(|body| ServerFacts::of_models(body, &model.name)),
             ];
             let facts = facts.into_iter().flatten().fold(ServerFacts::default(), ServerFacts::or);

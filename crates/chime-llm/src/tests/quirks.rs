@@ -301,6 +301,21 @@ async fn ollama_is_known_whoever_published_its_models() {
 }
 
 #[tokio::test]
+async fn the_context_of_a_model_in_lm_studio_or_koboldcpp_is_found() {
+    let listed = json!({"data": [{"id": MODEL, "state": "loaded", "max_context_length": 32_768, "loaded_context_length": 4096}]});
+    for (studio, kobold) in [(listed, Value::Null), (Value::Null, json!({"value": 4096}))] {
+        let server = started().await;
+        server.tell("/props", Value::Null);
+        server.tell("/api/v0/models", studio);
+        server.tell("/api/extra/true_max_context_length", kobold);
+        let model = client(options(&server));
+        assert!(model.discover(&Clock::system()).await);
+        assert_eq!(model.facts().context, Some(4096));
+        assert!(server.unexpected().is_empty(), "{:?}", server.unexpected());
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_fails_at_a_form_is_asked_without_one() {
     let failed = |status| Reply::Status(status, r#"{"error":{"message":"Internal Server Error"}}"#.to_owned());
     let broken = || failed(500);
