@@ -1149,3 +1149,23 @@ async fn a_thing_with_a_members_name_is_suggested_once_and_the_member_may_be_ask
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_place_in_an_earlier_list_is_left_to_the_model() {
+    World::run(async |w| {
+        ask(w, "ann", "@bot suggest a book", "1. **Stoner** – 12 €\n2. **Dune** – 9 €").await;
+        ask(w, "ann", "@bot cheaper", "1. **Emma** – 5 €\n2. **Ivanhoe** – 4 €").await;
+        for question in [
+            "and the first of the previous list?",
+            "the second from your earlier list?",
+            "und das erste aus der vorigen liste?",
+            "y el primero de antes?",
+            "а первая из прошлого списка?",
+        ] {
+            ask(w, "ann", &format!("@bot {question}"), "A novel.").await;
+            let prompt = last_prompt(w).await;
+            assert!(!prompt.contains("about the item") && prompt.contains("1. Stoner"), "{question}: {prompt}");
+        }
+    })
+    .await;
+}

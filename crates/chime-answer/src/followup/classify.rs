@@ -82,7 +82,8 @@ pub struct ClassifiedQuestion {
     pub unknown: usize,
     /// Number of letters of the question.
     pub letters: usize,
-    /// `true` if an ordinal belongs to a word that no pattern contains: "the second meeting".
+    /// `true` if an ordinal belongs to a word that no pattern contains ("the second meeting"), or may count in a list
+    /// before the newest.
     pub counts_others: bool,
 }
 
@@ -241,7 +242,8 @@ impl<'a> TableClassifier<'a> {
             asks_which_one: unknown.len() <= MAX_UNKNOWN && self.asks_which_one(),
             unknown: unknown.len(),
             letters: self.ask.text.chars().filter(|c| c.is_alphabetic()).count(),
-            counts_others: self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
+            counts_others: self.has(PhraseRow::Earlier)
+                || self.places.iter().any(|(span, _)| unknown.contains(&span.to)),
         };
         (reading, known)
     }

@@ -35,6 +35,8 @@ pub enum PhraseRow {
     PersonPronoun,
     ItemPronoun,
     Last,
+    /// Refers to a list before the newest: "the first one of the previous list".
+    Earlier,
     /// Refers to all items shown: "of these", "the cheapest".
     Listed,
     Articles,
@@ -52,8 +54,13 @@ impl PhraseRow {
     /// Returns `true` if a phrase of the row says what a question asks for. Other words are unknown to the classifier
     /// unless they are fillers or numbers, and a question with several of them is about something else.
     pub fn has_meaning(self) -> bool {
-        use PhraseRow::{Articles, BudgetMax, BudgetMin, Children, Fillers, Listed, NotMoney, NotName, Without};
-        !matches!(self, Articles | BudgetMax | BudgetMin | Children | Fillers | Listed | NotMoney | NotName | Without)
+        use PhraseRow::{
+            Articles, BudgetMax, BudgetMin, Children, Earlier, Fillers, Listed, NotMoney, NotName, Without,
+        };
+        !matches!(
+            self,
+            Articles | BudgetMax | BudgetMin | Children | Earlier | Fillers | Listed | NotMoney | NotName | Without
+        )
     }
 }
 
