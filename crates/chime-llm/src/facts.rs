@@ -118,11 +118,6 @@ impl ServerFacts {
         Self { context: entry.and_then(|entry| size(entry.get("loaded_context_length"))), ..Self::default() }
     }
 
-    /// Parses `GET /api/extra/true_max_context_length` of KoboldCpp.
-    pub fn of_kobold(body: &Value) -> Self {
-        Self { context: size(body.get("value")), ..Self::default() }
-    }
-
     /// Parses `POST /api/show` of Ollama, which reports the context size and parameter count of a model.
     pub fn of_show(body: &Value) -> Self {
         let info = body.get("model_info").and_then(Value::as_object);
@@ -240,7 +235,7 @@ fn number(value: Option<&Value>) -> Option<usize> {
     value.as_str().map_or_else(|| usize::try_from(value.as_u64()?).ok(), |text| text.trim().parse().ok())
 }
 
-fn size(value: Option<&Value>) -> Option<usize> {
+pub fn size(value: Option<&Value>) -> Option<usize> {
     number(value).filter(|size| CONTEXT_SIZES.contains(size))
 }
 

@@ -11,11 +11,11 @@ use chime_core::pattern;
 
 /// Runs of citation markers, each with the blanks before it: `【4†source】`, the same in private-use characters,
 /// `citeturn0search1`, `[^1^]`, `:contentReference[oaicite:0]{index=0}`, `[oai_citation:0‡Chat](https://…)`,
-/// `[cite_start]`, `[cite: 4]`, `[doc1]`.
+/// `[cite_start]`, `[cite: 4]`, `[doc1]`, `[web:2]`, `[2†L1-L3]`.
 static CITATION: LazyLock<Regex> = LazyLock::new(|| {
     pattern(concat!(
         r"(?:[ \t]*(?:【[^【】\n]{0,60}†[^【】\n]{0,60}】|\x{E200}[^\x{E201}\n]{0,200}\x{E201}|[\x{E200}-\x{E20F}]",
-        r"|\[cite_(?:start|end)\]|\[cite:[\d\s,.-]{1,400}\]|\[doc\d+\]",
+        r"|\[cite_(?:start|end)\]|\[cite:[\d\s,.-]{1,400}\]|\[(?:doc\d+|web:\d+|\d+(?::\d+)?†[^\[\]\n]{0,60})\]",
         r"|(?:file)?cite(?:[\x{E200}-\x{E20F}]?turn\d+[a-z]+\d+)+|\[\^\d+\^\]|:contentReference\[oaicite:\d+\](?:\{index=\d+\})?",
         r"|\[oai_citation\w*:\d+[^\[\]\n]{0,80}\](?:\((?:[^()\s]|\([^()\s]*\))*\))?))+",
     ))
@@ -153,6 +153,7 @@ mod tests {
         check("On Friday[^1^][^2^]. At seven :contentReference[oaicite:0]{index=0}.", "On Friday. At seven.");
         check("On <co: 1>Friday</co: 1> at <cite index=\"1-2\">seven</cite><cite>4</cite>.", "On Friday at seven.");
         check("On Friday.【4†source】At seven.", "On Friday. At seven.");
+        check("On Friday [2†L1-L3], at seven [web:2].", "On Friday, at seven.");
         check("On <|fim_middle|>Friday.", "On Friday.");
         check("On<pad> Friday.<pad><pad>", "On Friday.");
         check("On [PAD151645]Friday<unk>.[UNUSED_TOKEN_145]", "On Friday.");

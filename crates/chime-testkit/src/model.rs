@@ -323,6 +323,8 @@ async fn tell(State(stage): State<Arc<ServerState>>, request: Request) -> Respon
             "data": [{"id": "test-model", "object": "model", "created": 1_763_632_800, "owned_by": "test"}],
         })),
         "/props" => Some(json!({"total_slots": 64})),
+        // Only other servers have these.
+        "/api/v0/models" | "/api/extra/true_max_context_length" | "/info" | "/v1/model" => Some(Value::Null),
         _ => None,
     };
     let body = play.told.get(path).cloned().or_else(usual);

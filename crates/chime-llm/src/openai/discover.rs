@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::OpenAi;
-use crate::facts::{ServerFacts, listed};
+use crate::facts::{ServerFacts, listed, size};
 use crate::transport::Server;
 use chime_runtime::clock::Clock;
 use chime_runtime::resilience::within;
@@ -43,11 +43,7 @@ impl OpenAi {
         let loaded = if is_ollama { fetch(server, clock, "/api/ps").await } else { None };
         let is_other = server.is_own() && !is_ollama && props.is_none();
         let studio = if is_other { fetch(server, clock, "/api/v0/models").await } else { None };
-        let kobold = if is_other && studio.is_none() {
-            fetch(server, clock, "/api/extra/true_max_context_length").await
-        } else {
-            None
-        };
+        let other = if is_other && studio.is_none() { context_of_other(server, clock).await } else { None };
         for model in self.models().filter(|model| Arc::ptr_eq(&model.server, server)) {
             let show = if is_ollama { ollama_shows(server, &model.name, clock).await } else { None };
             let facts = [
@@ -55,7 +51,7 @@ impl OpenAi {
                 loaded.as_ref().map(|body| ServerFacts::of_loaded(body, &model.name)),
                 show.as_ref().map(ServerFacts::of_show),
                 studio.as_ref().map(|body| ServerFacts::of_studio(body, &model.name)),
-                kobold.as_ref().map(ServerFacts::of_kobold),
+                other.map(|context| ServerFacts { context: Some(context), ..ServerFacts::default() }),
                 models.as_ref().map(|body| ServerFacts::of_models(body, &model.name)),
             ];
             let facts = facts.into_iter().flatten().fold(ServerFacts::default(), ServerFacts::or);
@@ -85,4 +81,20 @@ async fn fetch(server: &Server, clock: &Clock, path: &str) -> Option<Value> {
 async fn ollama_shows(server: &Server, model: &str, clock: &Clock) -> Option<Value> {
     let body = json!({"model": model});
     within(clock, PATIENCE, server.look_up("/api/show", Some(&body))).await?.ok()
+}
+
+/// Returns the context size that KoboldCpp, TGI and TabbyAPI tell at paths of their own.
+async fn context_of_other(server: &Server, clock: &Clock) -> Option<usize> {
+    let paths = [
+        ("/api/extra/true_max_context_length", "/value"),
+        ("/info", "/max_total_tokens"),
+        ("/v1/model", "/parameters/max_seq_len"),
+    ];
+    for (path, place) in paths {
+        let told = fetch(server, clock, path).await;
+        if let Some(context) = told.and_then(|told| size(told.pointer(place))) {
+            return Some(context);
+        }
+    }
+    None
 }

@@ -301,17 +301,20 @@ async fn ollama_is_known_whoever_published_its_models() {
 }
 
 #[tokio::test]
-async fn the_context_of_a_model_in_lm_studio_or_koboldcpp_is_found() {
-    let listed = json!({"data": [{"id": MODEL, "state": "loaded", "max_context_length": 32_768, "loaded_context_length": 4096}]});
-    for (studio, kobold) in [(listed, Value::Null), (Value::Null, json!({"value": 4096}))] {
+async fn other_servers_tell_the_context_of_the_loaded_model() {
+    let listed = json!([{"id": MODEL, "max_context_length": 32_768, "loaded_context_length": 4096}]);
+    for (path, told) in [
+        ("/api/v0/models", json!({"data": listed})),
+        ("/api/extra/true_max_context_length", json!({"value": 4096})),
+        ("/info", json!({"max_total_tokens": 4096})),
+        ("/v1/model", json!({"id": "x", "parameters": {"max_seq_len": 4096}})),
+    ] {
         let server = started().await;
         server.tell("/props", Value::Null);
-        server.tell("/api/v0/models", studio);
-        server.tell("/api/extra/true_max_context_length", kobold);
+        server.tell(path, told);
         let model = client(options(&server));
         assert!(model.discover(&Clock::system()).await);
-        assert_eq!(model.facts().context, Some(4096));
-        assert!(server.unexpected().is_empty(), "{:?}", server.unexpected());
+        assert_eq!(model.facts().context, Some(4096), "{path}");
     }
 }
 
