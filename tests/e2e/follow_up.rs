@@ -679,9 +679,10 @@ async fn books_without_model(w: &mut World) {
 #[tokio::test]
 async fn without_a_model_the_suggested_items_that_fit_are_shown() {
     // The question, and the items that the answer shows and does not show.
-    let cases: [(&str, &[&str], &[&str]); 14] = [
+    let cases: [(&str, &[&str], &[&str]); 15] = [
         ("@bot cheaper", &["The Hobbit", "Solaris"], &["Dune"]),
         ("@bot under 11", &["Solaris"], &["The Hobbit", "Dune"]),
+        ("@bot under 5", &["None of these fits:", "Solaris"], &["Carl", "train"]),
         ("@bot how much is the hobbit?", &["The Hobbit", "12 EUR"], &["Solaris"]),
         ("@bot #3", &["Solaris", "10 EUR"], &["Dune"]),
         ("@bot what about #1?", &["The Hobbit"], &["Solaris"]),

@@ -151,6 +151,7 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let found = question.going_on.without_model(&question.follow_up, is_unclear);
     // "Which one is Ben bringing?" is about what Ben said.
     let found = found.filter(|found| found.and_after.is_none() || !names_author(&window, query.ask));
+    let is_unfit = found.as_ref().is_some_and(|found| found.none_fits);
     let list = found.map(|found| {
         // What is shown is not left out.
         follow_up.excluded.clear();
@@ -160,6 +161,7 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let subject = item_subject(query.ask, question.chat.language).unwrap_or_default();
     let asks_own = item_question(query.ask, question.chat.language) == Some(ItemQuestion::OwnOpen);
     let digest = match digest::items(&question.enrichment, &subject, &window, query).or(list) {
+        Some(items) if is_unfit => format!("{}\n\n{items}", texts.follow_up.none_fits),
         Some(items) => format!("{}\n\n{items}", texts.digest.messages),
         None if asks_own && !digest::has_items(&question.enrichment) => {
             let asker = words(&question.trigger().message.sender.name);

@@ -82,6 +82,8 @@ pub struct ItemsWithoutModel<'f> {
     pub items: Vec<&'f Item>,
     /// Last message of the list, if what was said after it belongs to the answer too.
     pub and_after: Option<Seq>,
+    /// `true` if none of the items has the price or the maker that the question asks for.
+    pub none_fits: bool,
 }
 
 /// The newest list of a chain of suggestions.
@@ -459,7 +461,7 @@ impl FollowUpContext {
     pub fn without_model<'f>(&'f self, follow_up: &'f FollowUp, is_unclear: bool) -> Option<ItemsWithoutModel<'f>> {
         /// With more words of its own ("which one is Ben bringing?"), a question is not about all items of the list.
         const UNKNOWN: usize = 1;
-        let only = |items: Vec<&'f Item>| ItemsWithoutModel { items, and_after: None };
+        let only = |items: Vec<&'f Item>| ItemsWithoutModel { items, and_after: None, none_fits: false };
         if !follow_up.items.is_empty() {
             return Some(only(follow_up.items.iter().collect()));
         }
@@ -478,8 +480,11 @@ impl FollowUpContext {
             let is_remark = is_unclear && (refers || !reading.is_question) && self.list_end.is_some();
             let items = list.items.iter().collect();
             let and_after = and_after.filter(|_| !asks_about_all);
-            return (asks_about_all || and_after.is_some() || is_remark)
-                .then_some(ItemsWithoutModel { items, and_after });
+            return (asks_about_all || and_after.is_some() || is_remark).then_some(ItemsWithoutModel {
+                items,
+                and_after,
+                none_fits: false,
+            });
         };
         let frame = &follow_up.frame;
         let fits = |item: &&Item| match frame.intent {
@@ -494,8 +499,9 @@ impl FollowUpContext {
             Intent::Suggest | Intent::Ask => false,
         };
         let fitting: Vec<&Item> = stored.items.iter().filter(fits).collect();
+        let none_fits = fitting.is_empty() && frame.intent != Intent::More;
         let items = if fitting.is_empty() { stored.items.iter().collect() } else { fitting };
-        is_about_items.then(|| only(items))
+        is_about_items.then_some(ItemsWithoutModel { items, and_after: None, none_fits })
     }
 
     /// Returns the last message that a new request for suggestions does not go on with, because a member started over.

@@ -47,7 +47,7 @@ rows! {
     pub struct FollowUpTexts {
         taken, suggest, more, cheaper, budget, entity_search, item_question, ask, at_most, kinds: BTreeMap<String, String>, by_reply, by_thread,
         kept, named, meant, by_position, by_only, by_primary, by_last, by_choice, anew, kind_changed,
-        start_over, excluded, and_more, unclear,
+        start_over, excluded, and_more, unclear, none_fits,
     }
 }
 
