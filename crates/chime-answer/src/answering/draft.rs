@@ -161,7 +161,9 @@ pub fn without_model(question: &QuestionContext, query: Query<'_>) -> Draft {
     let subject = item_subject(query.ask, question.chat.language).unwrap_or_default();
     let asks_own = item_question(query.ask, question.chat.language) == Some(ItemQuestion::OwnOpen);
     let digest = match digest::items(&question.enrichment, &subject, &window, query).or(list) {
-        Some(items) if is_unfit => format!("{}\n\n{items}", texts.follow_up.none_fits),
+        Some(items) if is_unfit => {
+            format!("{}\n\n{}\n\n{items}", texts.digest.messages, texts.follow_up.none_fits)
+        }
         Some(items) => format!("{}\n\n{items}", texts.digest.messages),
         None if asks_own && !digest::has_items(&question.enrichment) => {
             let asker = words(&question.trigger().message.sender.name);
