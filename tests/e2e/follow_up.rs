@@ -1170,3 +1170,27 @@ async fn a_place_in_an_earlier_list_is_left_to_the_model() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn half_of_what_a_sentence_offers_is_no_certain_list() {
+    World::run(async |w| {
+        let offer = "Try the terrace at mari's place, or Casa Pepe on the square.";
+        ask(w, "ann", "@bot suggest a restaurant for friday", offer).await;
+        ask(w, "ann", "@bot is the first one open on mondays?", "Yes.").await;
+        assert!(!last_prompt(w).await.contains("about the item"), "{}", last_prompt(w).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn after_a_suggestion_that_was_not_read_the_list_before_it_is_only_told() {
+    World::run(async |w| {
+        let gifts = "1. **Radio plays** – 35 €\n2. **Rain gauge** – 45 €";
+        ask(w, "ann", "@bot suggest gifts for dad, under 50 euros", gifts).await;
+        ask(w, "ann", "@bot cheaper", "Maybe seed paper cards with wildflowers would be nice.").await;
+        ask(w, "ann", "@bot not that, more", "Nothing.").await;
+        let prompt = last_prompt(w).await;
+        assert!(prompt.contains("You listed") && !prompt.contains("Suggest as many other"), "{prompt}");
+    })
+    .await;
+}

@@ -100,6 +100,8 @@ struct EarlierList {
     /// Number of messages of people, except for small talk and questions to the bot about it, after the list and the
     /// bot's answers about it. `usize::MAX` if the list is too far back, or too old.
     since: usize,
+    /// `true` if a later answer of the chain suggests things that could not be read.
+    precedes_unread: bool,
 }
 
 /// The message that a question replies to.
@@ -191,8 +193,8 @@ fn context_of(
         && is_clear_follow_up(&reading, names, meant.since, if asked.is_offline { NEXT } else { 0 });
     let list_end = meant.messages.last().copied().filter(|_| meant.since <= NEXT);
     let is_wish = is_reply && !reading.has_question_word;
-    // What was read from sentences may be wrong.
-    let is_read_surely = asked.is_offline || !meant.list.frame.is_prose;
+    // What was read from sentences may be wrong, and a later suggestion that was not read may be meant.
+    let is_read_surely = asked.is_offline || !meant.list.frame.is_prose && (is_reply || !meant.precedes_unread);
     if starts_over
         || is_read_surely && (is_possible(&meant) || is_wish) && (is_reply || is_clear && (names || is_newest))
     {
@@ -419,6 +421,8 @@ fn load(
         [item] if newest.resolved.frame.clarification.is_none() => Some(item.clone()),
         _ => None,
     });
+    let is_unread = |step: &ChainedAnswer| step.items.is_empty() && step.resolved.frame.intent.suggests();
+    let precedes_unread = chain[at + 1..].iter().any(is_unread);
     let mut shown: Vec<Item> = chain.into_iter().flat_map(|it| it.items).collect();
     if !frame.is_offer {
         // "Who brings what" was answered with members: a question about one of them is not about that list.
@@ -429,7 +433,7 @@ fn load(
     let is_of_messages = !frame.is_offer && record.is_some_and(|it| is_of_messages(&it.text, items.len()));
     let list = SuggestedList { answer, found_by, asked_by, frame, items, shown, last_item };
     let since = talk_since(conn, asked, &list, &messages)?;
-    Ok(Some(EarlierList { list, is_own, is_of_messages, messages, of_chain, since }))
+    Ok(Some(EarlierList { list, is_own, is_of_messages, messages, of_chain, since, precedes_unread }))
 }
 
 /// Keeps the first wish and the newest ones.

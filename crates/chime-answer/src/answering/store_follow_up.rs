@@ -8,7 +8,7 @@ use crate::followup::{
     repeats_title,
 };
 use chime_core::texts::texts;
-use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Frame, Poll, PollButton, Seq, Suggested};
+use chime_core::{AnswerRecord, AnswerStatus, Button, ChatKind, FollowUp, Poll, PollButton, Seq, Suggested};
 use chime_store::chats::ChatRow;
 use chime_store::follow_ups::NewFollowUp;
 use chime_store::{Writer, answers, consent, follow_ups};
@@ -18,8 +18,7 @@ use chime_store::{Writer, answers, consent, follow_ups};
 pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp, members: &BTreeSet<String>) -> Option<NewFollowUp> {
     let is_answer = record.status == AnswerStatus::Answered && follow_up.frame.clarification.is_none();
     let is_read = is_answer && follow_up.items.is_empty();
-    let (found, is_prose) =
-        if is_read { suggested(&record.text, &follow_up.frame, members) } else { (Vec::new(), false) };
+    let (found, is_prose) = if is_read { suggested(&record.text, follow_up, members) } else { (Vec::new(), false) };
     let mut resolved = follow_up.clone();
     resolved.frame.is_offer = !found.is_empty() && is_offer(&record.text, follow_up, &found, members);
     resolved.frame.is_prose = is_prose;
@@ -43,18 +42,21 @@ pub fn to_store(record: &AnswerRecord, follow_up: &FollowUp, members: &BTreeSet<
 /// Returns the items that an answer suggests, and `true` if they were read from sentences and may be other words. The
 /// items of any list count; names in sentences only if a kind of thing or suggestions were asked for, or if the answer
 /// cites no message.
-fn suggested(text: &str, frame: &Frame, members: &BTreeSet<String>) -> (Vec<Suggested>, bool) {
+fn suggested(text: &str, follow_up: &FollowUp, members: &BTreeSet<String>) -> (Vec<Suggested>, bool) {
+    let frame = &follow_up.frame;
     let kind = frame.kind.as_deref();
-    let wants = frame.intent.suggests() || kind.is_some();
+    let wants = frame.intent.suggests() || kind.is_some() || follow_up.wants_others;
     let listed = if wants || lists_things(text) { items(text, kind) } else { Vec::new() };
     if !listed.is_empty() || !wants && is_of_messages(text, 1) {
         return (listed, false);
     }
     let mut offered = offered_items(text, kind);
     offered.retain(|item| !members.contains(&fold(&item.title)));
-    match offered.len() {
-        0 if wants => (only_item(text, kind).into_iter().collect(), false),
-        1 if wants => (offered, false),
+    // "Take the Bosch EasyDrill." A longer answer may offer something else with words in lower case.
+    let count = |text: &str| text.split_whitespace().count();
+    match &offered[..] {
+        [] if wants => (only_item(text, kind).into_iter().collect(), false),
+        [only] if wants && count(&only.title) * 3 > count(text) => (offered, false),
         _ => (offered, true),
     }
 }

@@ -230,9 +230,9 @@ fn is_made(kind: Option<&str>) -> bool {
     kind.is_none_or(|kind| MADE_BY.contains(&kind))
 }
 
-/// Returns `true` if words in brackets are no part of a name, as "2a" is of a phone.
+/// Returns `true` if words in brackets are no part of a name: a price or a year, but not "2a", the model of a phone.
 fn is_remark(within: &str) -> bool {
-    within.chars().count() > 3
+    within.chars().count() > 3 || !within.chars().all(char::is_alphanumeric) || !within.contains(char::is_numeric)
 }
 
 /// Removes marks, years and trailing signs from a title; `None` if it is empty or a sentence.

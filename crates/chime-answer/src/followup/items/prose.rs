@@ -68,7 +68,7 @@ pub fn offered(answer: &str, kind: Option<&str>) -> Vec<Suggested> {
     items
 }
 
-/// Returns the runs of capitalised words and numbers in `text`, without names of places, times or people.
+/// Returns the runs of capitalised words and numbers in `text`, without names of places, times, people or units.
 fn names_in<'t>(text: &'t str, table: &FollowUpTable) -> impl Iterator<Item = regex::Match<'t>> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| {
         let inside = INSIDE.join("|");
@@ -81,6 +81,8 @@ fn names_in<'t>(text: &'t str, table: &FollowUpTable) -> impl Iterator<Item = re
         // "From the BBC"
         let is_article = last.is_some_and(|word| table.has(PhraseRow::Articles, word));
         let is_aside = is_preposition(last) || is_article && is_preposition(before.next());
-        !is_aside && !table.has(PhraseRow::NotName, name.as_str())
+        // "8 Euro"
+        let is_unit = last.is_some_and(|word| word.ends_with(char::is_numeric));
+        !is_aside && !is_unit && !table.has(PhraseRow::NotName, name.as_str())
     })
 }

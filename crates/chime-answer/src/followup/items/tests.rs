@@ -196,7 +196,14 @@ fn a_maker_is_no_kind_of_thing_and_may_follow_a_title_of_any_kind() {
 #[test]
 fn a_remark_in_brackets_leaves_a_title_and_a_part_of_its_name_stays() {
     assert_eq!(
-        titles(&items("1. Nothing Phone (2a)\n2. The Hobbit (1937)", None)),
-        ["Nothing Phone (2a)", "The Hobbit"]
+        titles(&items("1. Nothing Phone (2a)\n2. The Hobbit (1937)\n3. Falafel Corner (9€)\n4. Nopi (new)", None)),
+        ["Nothing Phone (2a)", "The Hobbit", "Falafel Corner", "Nopi"]
     );
+}
+
+#[test]
+fn a_unit_is_no_item_of_a_sentence() {
+    let offered = offered_items("Wie wäre es mit Ivanhoe, 8 Euro, oder Emma für 28 Euro?", None);
+    assert_eq!(titles(&offered), ["Ivanhoe", "Emma"]);
+    assert!(offered.iter().all(|item| item.price.is_some()), "{offered:?}");
 }
