@@ -42,15 +42,13 @@ impl OpenAi {
         let is_ollama = is_of("library") || server.is_own() && has_tags && props.is_none();
         let loaded = if is_ollama { fetch(server, clock, "/api/ps").await } else { None };
         let is_other = server.is_own() && !is_ollama && props.is_none();
-        let studio = if is_other { fetch(server, clock, "/api/v0/models").await } else { None };
-        let other = if is_other && studio.is_none() { context_of_other(server, clock).await } else { None };
         for model in self.models().filter(|model| Arc::ptr_eq(&model.server, server)) {
             let show = if is_ollama { ollama_shows(server, &model.name, clock).await } else { None };
+            let other = if is_other { context_of_other(server, &model.name, clock).await } else { None };
             let facts = [
                 props.as_ref().map(ServerFacts::of_props),
                 loaded.as_ref().map(|body| ServerFacts::of_loaded(body, &model.name)),
                 show.as_ref().map(ServerFacts::of_show),
-                studio.as_ref().map(|body| ServerFacts::of_studio(body, &model.name)),
                 other.map(|context| ServerFacts { context: Some(context), ..ServerFacts::default() }),
                 models.as_ref().map(|body| ServerFacts::of_models(body, &model.name)),
             ];
@@ -83,13 +81,17 @@ async fn ollama_shows(server: &Server, model: &str, clock: &Clock) -> Option<Val
     within(clock, PATIENCE, server.look_up("/api/show", Some(&body))).await?.ok()
 }
 
-/// Returns the context size that KoboldCpp, TGI and TabbyAPI tell at paths of their own.
-async fn context_of_other(server: &Server, clock: &Clock) -> Option<usize> {
+/// Returns the context size that LM Studio, KoboldCpp, TGI and TabbyAPI tell at paths of their own.
+async fn context_of_other(server: &Server, model: &str, clock: &Clock) -> Option<usize> {
     let paths = [
         ("/api/extra/true_max_context_length", "/value"),
         ("/info", "/max_total_tokens"),
         ("/v1/model", "/parameters/max_seq_len"),
     ];
+    let studio = fetch(server, clock, "/api/v0/models").await;
+    if let Some(context) = studio.and_then(|told| ServerFacts::of_studio(&told, model).context) {
+        return Some(context);
+    }
     for (path, place) in paths {
         let told = fetch(server, clock, path).await;
         if let Some(context) = told.and_then(|told| size(told.pointer(place))) {
