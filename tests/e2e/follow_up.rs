@@ -1194,3 +1194,16 @@ async fn after_a_suggestion_that_was_not_read_the_list_before_it_is_only_told() 
     })
     .await;
 }
+
+#[tokio::test]
+async fn after_a_question_back_the_list_is_followed() {
+    World::run(async |w| {
+        let songs = "1. **Blue Monday** by New Order\n2. **Into the Groove** by Madonna";
+        ask(w, "ann", "@bot suggest songs", songs).await;
+        let unclear = w.say("ann", "@bot more by her");
+        assert!(w.words_to(unclear).await.contains("New Order"));
+        ask(w, "ben", "@bot more", "1. **Maniac** by Michael Sembello").await;
+        assert!(last_prompt(w).await.contains("- Blue Monday"), "{}", last_prompt(w).await);
+    })
+    .await;
+}

@@ -421,7 +421,10 @@ fn load(
         [item] if newest.resolved.frame.clarification.is_none() => Some(item.clone()),
         _ => None,
     });
-    let is_unread = |step: &ChainedAnswer| step.items.is_empty() && step.resolved.frame.intent.suggests();
+    let is_unread = |step: &ChainedAnswer| {
+        let frame = &step.resolved.frame;
+        step.items.is_empty() && frame.intent.suggests() && frame.clarification.is_none()
+    };
     let precedes_unread = chain[at + 1..].iter().any(is_unread);
     let mut shown: Vec<Item> = chain.into_iter().flat_map(|it| it.items).collect();
     if !frame.is_offer {
